@@ -1,1 +1,21 @@
-//! placeholder
+//! Words every crate shares: ids, error codes, and the daemon's API types.
+//!
+//! Knows nothing of sockets, browsers or files; only names and their text forms.
+
+pub mod api;
+mod error_code;
+mod failure;
+mod id;
+mod session_name;
+mod tab_id;
+mod upstream_kind;
+
+pub use error_code::ErrorCode;
+pub use failure::Failure;
+pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, InstanceId, TargetId};
+pub use session_name::{SessionName, SessionNameError};
+pub use tab_id::{ParseTabIdError, TabId};
+pub use upstream_kind::UpstreamKind;
+
+/// The product's version, sent in every handshake.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");

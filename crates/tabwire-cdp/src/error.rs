@@ -1,0 +1,139 @@
+//! What can go wrong with a command or an event, sorted by what the caller can do. Prints nothing.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use tabwire_wire::{CdpSessionId, ErrorCode, Failure};
+
+use crate::close_reason::CloseReason;
+
+/// The name of a protocol method or event, `Page.navigate`; free of cost when it is a literal.
+pub type Method = Cow<'static, str>;
+
+/// The code Chrome answers with when a cdp session is unknown to it.
+pub(crate) const CODE_SESSION_NOT_FOUND: i64 = -32001;
+/// The code Chrome answers with when a method is unknown to it.
+const CODE_METHOD_NOT_FOUND: i64 = -32601;
+
+/// A command or wait that did not succeed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CdpError {
+    /// The deadline passed first; a command may still run in the browser.
+    #[error("{method} did not finish within {} ms", after.as_millis())]
+    Timeout {
+        /// The method or event waited for.
+        method: Method,
+        /// The length of the wait.
+        after: Duration,
+    },
+    /// The cdp session was detached, or never existed; attach again.
+    #[error("cdp session {session} is gone")]
+    SessionGone {
+        /// The session concerned.
+        session: CdpSessionId,
+    },
+    /// The link is closed and the command was never sent; it is safe to try on a new link.
+    #[error("not sent: {reason}")]
+    Closed {
+        /// Why the link ended.
+        reason: CloseReason,
+    },
+    /// The link died after the command was sent; look before trying again.
+    #[error("{method} was sent and the link died before its answer: {reason}")]
+    OutcomeUnknown {
+        /// The method that was sent.
+        method: Method,
+        /// Why the link ended.
+        reason: CloseReason,
+    },
+    /// The message passes the ceiling; ask for less. The connection lives on.
+    #[error("a message of {size} bytes for {method} is above the limit of {limit}")]
+    TooLarge {
+        /// The method concerned.
+        method: Method,
+        /// The size of the message.
+        size: usize,
+        /// The ceiling it passed.
+        limit: usize,
+    },
+    /// Too many bytes already wait for the browser; never sent, try later.
+    #[error("{method} was not sent: {waiting} bytes already wait for the browser")]
+    Backlogged {
+        /// The method that was refused.
+        method: Method,
+        /// The bytes waiting.
+        waiting: usize,
+    },
+    /// The browser answered with an error.
+    #[error("{method}: {message} ({code})")]
+    Protocol {
+        /// The method that failed.
+        method: Method,
+        /// The browser's code.
+        code: i64,
+        /// The browser's sentence.
+        message: String,
+        /// The browser's further data, as JSON text.
+        data: Option<String>,
+    },
+    /// The answer cannot be read as what was expected.
+    #[error("the answer to {method} cannot be read: {detail}")]
+    Malformed {
+        /// The method or event concerned.
+        method: Method,
+        /// What the reader stumbled on.
+        detail: String,
+    },
+    /// The parameters cannot be written as JSON; never sent.
+    #[error("the parameters of {method} cannot be written: {detail}")]
+    BadParameters {
+        /// The method concerned.
+        method: Method,
+        /// What the writer stumbled on.
+        detail: String,
+    },
+    /// The reader of events was too slow and this many were left out here.
+    #[error("{count} events were missed")]
+    Missed {
+        /// How many.
+        count: u64,
+    },
+}
+
+impl CdpError {
+    /// Whether the command certainly never reached the browser.
+    #[must_use]
+    pub fn is_unsent(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Backlogged { .. } | Self::BadParameters { .. })
+    }
+
+    /// Turns the error into what people and models are shown.
+    #[must_use]
+    pub fn into_failure(self) -> Failure {
+        let message = self.to_string();
+        match self {
+            Self::Timeout { .. } => Failure::new(ErrorCode::Timeout, message)
+                .with_hint("The browser may be busy. Try again with a longer timeout."),
+            Self::SessionGone { .. } => Failure::new(ErrorCode::TargetGone, message)
+                .with_hint("The page went away or was detached. List the tabs and choose again."),
+            Self::Closed { .. } => Failure::new(ErrorCode::BrowserGone, message)
+                .with_hint("Nothing was sent. Try again; the browser is reached anew."),
+            Self::OutcomeUnknown { .. } => Failure::new(ErrorCode::OutcomeUnknown, message)
+                .with_hint("It may or may not have run. Look at the page before trying again."),
+            Self::TooLarge { .. } => Failure::new(ErrorCode::CdpError, message)
+                .with_hint("Ask for less at once: a smaller part, a clip, or a file."),
+            Self::Backlogged { .. } => Failure::new(ErrorCode::Backpressure, message)
+                .with_hint("Wait for earlier commands to finish, then try again."),
+            Self::Protocol { code: CODE_METHOD_NOT_FOUND, .. } => {
+                Failure::new(ErrorCode::UnknownMethod, message)
+                    .with_hint("This browser does not know the method; check its spelling and version.")
+            }
+            Self::Protocol { .. } => Failure::new(ErrorCode::CdpError, message),
+            Self::Malformed { .. } => Failure::new(ErrorCode::CdpError, message)
+                .with_hint("The browser sent something unexpected; its version may be too new or too old."),
+            Self::BadParameters { .. } => Failure::new(ErrorCode::BadArgs, message),
+            Self::Missed { .. } => Failure::new(ErrorCode::Backpressure, message)
+                .with_hint("Read the present state anew; the record has a gap."),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The one place tasks are started: named, counted, joined. Knows nothing of what they do.
+
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use crate::deadline::Deadline;
+use crate::limits::ABORT_GRACE;
+
+/// A family of tasks that end together.
+///
+/// A panic in one is logged once with its name and leaves the others alone (F43). Clones share the family.
+#[derive(Clone, Debug)]
+pub struct TaskGroup {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    running: Mutex<Running>,
+    count: watch::Sender<usize>,
+    stopping: watch::Sender<bool>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    next: u64,
+    tasks: HashMap<u64, Task>,
+}
+
+#[derive(Debug)]
+struct Task {
+    name: Arc<str>,
+    /// Absent for the instant between the registration and the start.
+    abort: Option<AbortHandle>,
+}
+
+impl Default for TaskGroup {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TaskGroup {
+    /// Makes an empty group.
+    #[must_use]
+    pub fn new() -> Self {
+        let shared = Shared {
+            running: Mutex::default(),
+            count: watch::Sender::new(0),
+            stopping: watch::Sender::new(false),
+        };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// Starts a task under a name that appears in the log.
+    ///
+    /// Must be called within a tokio runtime.
+    pub fn start<F>(&self, name: impl Into<Arc<str>>, future: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name: Arc<str> = name.into();
+        let key = self.shared.register(&name);
+        let membership = Membership { shared: Arc::clone(&self.shared), key };
+        let task = async move {
+            let _membership = membership;
+            if AssertUnwindSafe(future).catch_unwind().await.is_err() {
+                tracing::error!(task = %name, "task panicked");
+            }
+        };
+        #[expect(clippy::disallowed_methods, reason = "this is the task group every other start goes through")]
+        let handle = tokio::spawn(task);
+        if let Some(task) = self.shared.lock().tasks.get_mut(&key) {
+            task.abort = Some(handle.abort_handle());
+        }
+    }
+
+    /// How many tasks are running.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        *self.shared.count.borrow()
+    }
+
+    /// Whether no task is running.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The names of the running tasks, for leak reports.
+    #[must_use]
+    pub fn names(&self) -> Vec<Arc<str>> {
+        self.shared.lock().tasks.values().map(|task| Arc::clone(&task.name)).collect()
+    }
+
+    /// Completes when shutdown has been asked for.
+    pub async fn stopping(&self) {
+        let mut stopping = self.shared.stopping.subscribe();
+        // An error means the sender is gone, which cannot be while `self` lives.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+    }
+
+    /// Completes when no task is running, or gives up at the deadline and says so with `false`.
+    pub async fn drained(&self, deadline: impl Into<Deadline>) -> bool {
+        let mut count = self.shared.count.subscribe();
+        let drained = count.wait_for(|count| *count == 0);
+        tokio::time::timeout_at(deadline.into().instant(), drained).await.is_ok()
+    }
+
+    /// Asks all tasks to stop, joins them, and aborts those still running at the deadline.
+    ///
+    /// Returns the names of the aborted ones; an empty list is a clean end.
+    pub async fn shutdown(&self, deadline: impl Into<Deadline>) -> Vec<Arc<str>> {
+        self.shared.stopping.send_replace(true);
+        if self.drained(deadline).await {
+            return Vec::new();
+        }
+        let mut aborted = Vec::new();
+        for task in self.shared.lock().tasks.values() {
+            tracing::warn!(task = %task.name, "task did not stop in time and is aborted");
+            aborted.push(Arc::clone(&task.name));
+            if let Some(abort) = &task.abort {
+                abort.abort();
+            }
+        }
+        self.drained(ABORT_GRACE).await;
+        aborted
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn register(&self, name: &Arc<str>) -> u64 {
+        let mut running = self.lock();
+        let key = running.next;
+        running.next += 1;
+        running.tasks.insert(key, Task { name: Arc::clone(name), abort: None });
+        self.count.send_replace(running.tasks.len());
+        key
+    }
+}
+
+/// Takes the task off the list however it ends.
+struct Membership {
+    shared: Arc<Shared>,
+    key: u64,
+}
+
+impl Drop for Membership {
+    fn drop(&mut self) {
+        let mut running = self.shared.lock();
+        running.tasks.remove(&self.key);
+        self.shared.count.send_replace(running.tasks.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn f43_a_panic_in_one_task_leaves_the_others_alone() {
+        let group = TaskGroup::new();
+        let (release, released) = tokio::sync::oneshot::channel::<()>();
+        group.start("falls", async { panic!("on purpose") });
+        group.start("stands", async move {
+            let _ = released.await;
+        });
+        assert_eq!(group.len(), 2);
+        assert!(!group.drained(Duration::from_secs(1)).await);
+        assert_eq!(group.names(), [Arc::from("stands")]);
+        release.send(()).expect("the other task still waits");
+        assert!(group.drained(Duration::from_secs(1)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn shutdown_joins_the_willing_and_aborts_the_rest() {
+        let group = TaskGroup::new();
+        let listener = group.clone();
+        group.start("willing", async move { listener.stopping().await });
+        group.start("stuck", std::future::pending());
+        let aborted = group.shutdown(Duration::from_secs(2)).await;
+        assert_eq!(aborted, [Arc::from("stuck")]);
+        assert!(group.is_empty());
+    }
+}

@@ -1,0 +1,242 @@
+//! Frames over a websocket, as client of a browser or server of a client. Knows nothing of HTTP routes.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{Sink, SinkExt, StreamExt};
+use http::{HeaderMap, Uri, header};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_websockets::{ClientBuilder, Config, Connector, Limits, Message, WebSocketStream, upgrade};
+
+use crate::limits::{BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE};
+use crate::pipe_framing::Framed;
+use crate::transport::{Flush, FrameSink, FrameSource, TransportError};
+
+/// A connected byte stream of any kind: plain, encrypted, or taken over from HTTP.
+pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for S {}
+
+type Socket = WebSocketStream<Box<dyn ByteStream>>;
+
+/// Receives the messages of a websocket.
+pub struct WebSocketSource {
+    stream: SplitStream<Socket>,
+}
+
+/// Sends messages over a websocket.
+pub struct WebSocketSink {
+    sink: SplitSink<Socket, Message>,
+    /// Frames the socket has not taken yet.
+    waiting: VecDeque<BytesMut>,
+}
+
+/// Where and how to connect.
+#[derive(Clone, Debug)]
+pub struct WebSocketAddress {
+    uri: Uri,
+    headers: HeaderMap,
+    ceiling: usize,
+    deadline: Duration,
+}
+
+impl WebSocketAddress {
+    /// Takes a `ws://` or `wss://` address.
+    pub fn parse(address: &str) -> Result<Self, TransportError> {
+        let bad = |detail: &str| TransportError::BadAddress { detail: detail.to_owned() };
+        let uri: Uri = address.parse().map_err(|error: http::uri::InvalidUri| bad(&error.to_string()))?;
+        if !matches!(uri.scheme_str(), Some("ws" | "wss")) {
+            return Err(bad("its scheme is not ws or wss"));
+        }
+        if uri.host().is_none_or(str::is_empty) {
+            return Err(bad("it names no host"));
+        }
+        let (ceiling, deadline) = (BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE);
+        Ok(Self { uri, headers: HeaderMap::new(), ceiling, deadline })
+    }
+
+    /// Adds headers to the upgrade request, for remote browsers that ask for a credential.
+    ///
+    /// `Origin` is refused: Chrome rejects connections that carry an origin it does not know.
+    pub fn with_headers(mut self, headers: HeaderMap) -> Result<Self, TransportError> {
+        let refused = headers
+            .keys()
+            .find(|name| **name == header::ORIGIN || tokio_websockets::client::DISALLOWED_HEADERS.contains(name));
+        if let Some(name) = refused {
+            let detail = format!("the header {name} cannot be set");
+            return Err(TransportError::BadAddress { detail });
+        }
+        self.headers = headers;
+        Ok(self)
+    }
+
+    /// Changes how long connecting may take.
+    #[must_use]
+    pub fn with_deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Changes the largest message that is accepted.
+    #[must_use]
+    pub fn with_ceiling(mut self, ceiling: usize) -> Self {
+        self.ceiling = ceiling;
+        self
+    }
+
+    /// Connects; compression is never offered and messages are never fragmented.
+    pub async fn connect(&self) -> Result<(FrameSource, FrameSink), TransportError> {
+        let host = self.uri.authority().map(|authority| strip_user(authority.as_str())).unwrap_or_default();
+        let connecting = tokio::time::timeout(self.deadline, self.open());
+        let socket = match connecting.await {
+            Err(_) => {
+                return Err(TransportError::ConnectTimeout { host: host.to_owned(), after: self.deadline });
+            }
+            Ok(opened) => opened.map_err(|error| connect_error(&error, host))?,
+        };
+        Ok(split(socket))
+    }
+
+    async fn open(&self) -> Result<Socket, tokio_websockets::Error> {
+        let host = self.uri.host().unwrap_or_default().trim_matches(['[', ']']);
+        let encrypted = self.uri.scheme_str() == Some("wss");
+        let port = self.uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
+        let stream = TcpStream::connect((host, port)).await?;
+        stream.set_nodelay(true)?;
+        let stream: Box<dyn ByteStream> = if encrypted {
+            Box::new(Connector::new()?.wrap(host, stream).await?)
+        } else {
+            Box::new(stream)
+        };
+        let mut builder =
+            ClientBuilder::from_uri(self.uri.clone()).config(stream_config()).limits(stream_limits(self.ceiling));
+        for (name, value) in &self.headers {
+            builder = builder.add_header(name.clone(), value.clone())?;
+        }
+        let (socket, _response) = builder.connect_on(stream).await?;
+        Ok(socket)
+    }
+}
+
+/// The settings every websocket of ours uses: one frame for each message.
+#[must_use]
+pub fn stream_config() -> Config {
+    Config::default().frame_size(usize::MAX)
+}
+
+/// Limits that refuse messages above the ceiling.
+#[must_use]
+pub fn stream_limits(ceiling: usize) -> Limits {
+    Limits::default().max_payload_len(Some(ceiling))
+}
+
+/// Splits an open websocket, ours or a client's, into its two halves.
+#[must_use]
+pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, FrameSink) {
+    let (sink, stream) = socket.split();
+    let waiting = VecDeque::new();
+    (FrameSource::WebSocket(WebSocketSource { stream }), FrameSink::WebSocket(WebSocketSink { sink, waiting }))
+}
+
+impl WebSocketSource {
+    pub(crate) async fn next(&mut self) -> Result<Option<Framed>, TransportError> {
+        loop {
+            let message = match self.stream.next().await {
+                None => return Ok(None),
+                Some(Err(error)) => return Err(stream_error(&error, "reading from the websocket")),
+                Some(Ok(message)) => message,
+            };
+            if message.is_text() || message.is_binary() {
+                return Ok(Some(Framed::Frame(BytesMut::from(message.into_payload()))));
+            }
+            if message.is_close() {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+impl WebSocketSink {
+    pub(crate) fn enqueue(&mut self, frame: BytesMut) {
+        self.waiting.push_back(frame);
+    }
+
+    pub(crate) fn try_flush(&mut self) -> Result<Flush, TransportError> {
+        // Nobody is woken through this context: whoever is told `Waiting` flushes again with a real one.
+        let mut context = Context::from_waker(Waker::noop());
+        match self.poll_flush(&mut context) {
+            Poll::Ready(result) => result.map(|()| Flush::Done),
+            Poll::Pending => Ok(Flush::Waiting),
+        }
+    }
+
+    pub(crate) async fn flush(&mut self) -> Result<(), TransportError> {
+        std::future::poll_fn(|context| self.poll_flush(context)).await
+    }
+
+    pub(crate) fn say_goodbye(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        if let Poll::Ready(Ok(())) = Pin::new(&mut self.sink).poll_ready(&mut context)
+            && self.sink.start_send_unpin(Message::close(None, "")).is_ok()
+        {
+            let _ = Pin::new(&mut self.sink).poll_flush(&mut context);
+        }
+    }
+
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<Result<(), TransportError>> {
+        let failed = |error: tokio_websockets::Error| stream_error(&error, "writing to the websocket");
+        while !self.waiting.is_empty() {
+            std::task::ready!(Pin::new(&mut self.sink).poll_ready(context)).map_err(failed)?;
+            if let Some(frame) = self.waiting.pop_front() {
+                self.sink.start_send_unpin(Message::text(frame)).map_err(failed)?;
+            }
+        }
+        Pin::new(&mut self.sink).poll_flush(context).map_err(failed)
+    }
+}
+
+fn stream_error(error: &tokio_websockets::Error, operation: &'static str) -> TransportError {
+    match error {
+        tokio_websockets::Error::Io(error) => TransportError::io(operation, error),
+        tokio_websockets::Error::PayloadTooLong { len, max_len } => {
+            TransportError::TooLarge { size: *len, limit: *max_len }
+        }
+        tokio_websockets::Error::AlreadyClosed => TransportError::Closed,
+        other => TransportError::Rules { detail: other.to_string() },
+    }
+}
+
+fn connect_error(error: &tokio_websockets::Error, host: &str) -> TransportError {
+    match error {
+        tokio_websockets::Error::Upgrade(upgrade::Error::DidNotSwitchProtocols(status)) => {
+            TransportError::Refused { host: host.to_owned(), status: *status }
+        }
+        tokio_websockets::Error::InvalidDNSName(error) => {
+            TransportError::BadAddress { detail: error.to_string() }
+        }
+        other => stream_error(other, "connecting to the websocket"),
+    }
+}
+
+/// The host and port of an authority; a name and password before them are nobody's business.
+fn strip_user(authority: &str) -> &str {
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+}
+
+impl fmt::Debug for WebSocketSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("WebSocketSource")
+    }
+}
+
+impl fmt::Debug for WebSocketSink {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("WebSocketSink").field("waiting", &self.waiting.len()).finish()
+    }
+}

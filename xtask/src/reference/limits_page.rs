@@ -1,0 +1,143 @@
+//! The page of limits, from the doc comments and values of every crate's `limits.rs`.
+//!
+//! Reads those files as text, so that the page needs no build of the crates.
+
+use std::fmt::Write;
+
+use super::table_cell;
+use crate::source_tree::SourceTree;
+
+const HEAD: &str = "\
+# Limits
+
+<!-- Written by `cargo xtask gen`. Do not edit: change the limits.rs of the crate instead. -->
+
+Every wait has a deadline and every queue a bound. These are their values, crate by crate.
+";
+
+/// One documented constant.
+#[derive(Debug, PartialEq, Eq)]
+struct Limit {
+    name: String,
+    value: String,
+    doc: String,
+}
+
+/// The whole page.
+pub(super) fn text(tree: &SourceTree) -> String {
+    let mut page = HEAD.to_owned();
+    for file in tree.files() {
+        let Some(crate_name) = crate_with_limits(&file.path) else { continue };
+        let limits = parse(&file.text);
+        if limits.is_empty() {
+            continue;
+        }
+        // Writing to a String cannot fail.
+        let _ = write!(page, "\n## {crate_name}\n\n| Limit | Value | Why |\n|---|---|---|\n");
+        for limit in limits {
+            let (value, doc) = (table_cell(&limit.value), table_cell(&limit.doc));
+            let _ = writeln!(page, "| `{}` | {value} | {doc} |", limit.name);
+        }
+    }
+    page
+}
+
+fn crate_with_limits(path: &str) -> Option<&str> {
+    let name = path.strip_prefix("crates/")?.strip_suffix("/src/limits.rs")?;
+    (!name.contains('/')).then_some(name)
+}
+
+fn parse(text: &str) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    let mut doc = String::new();
+    let mut lines = text.lines().map(str::trim);
+    while let Some(line) = lines.next() {
+        if let Some(words) = line.strip_prefix("///") {
+            doc.push_str(words);
+            doc.push(' ');
+        } else if let Some(start) = line.strip_prefix("pub const ") {
+            let mut declaration = start.to_owned();
+            while !declaration.ends_with(';') {
+                let Some(next) = lines.next() else { break };
+                declaration.push(' ');
+                declaration.push_str(next);
+            }
+            limits.extend(parse_declaration(&declaration, doc.trim()));
+            doc.clear();
+        } else if !line.starts_with("#[") {
+            doc.clear();
+        }
+    }
+    limits
+}
+
+fn parse_declaration(declaration: &str, doc: &str) -> Option<Limit> {
+    let (name, rest) = declaration.split_once(':')?;
+    let (_, value) = rest.split_once('=')?;
+    let value = value.trim().trim_end_matches(';').trim();
+    Some(Limit { name: name.trim().to_owned(), value: readable(value), doc: doc.to_owned() })
+}
+
+/// Shows durations and powers of 1,024 as people write them, everything else as code.
+fn readable(value: &str) -> String {
+    let bare = value.trim_start_matches("std::time::");
+    for (call, unit) in
+        [("from_secs(", "s"), ("from_millis(", "ms"), ("from_micros(", "us"), ("from_mins(", "min")]
+    {
+        let prefix = format!("Duration::{call}");
+        let count = bare.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(')'));
+        if let Some(count) = count.filter(|count| is_number(count)) {
+            return format!("{} {unit}", count.replace('_', ""));
+        }
+    }
+    if is_number(bare) {
+        return bare.replace('_', ",");
+    }
+    let (count, unit) = match bare {
+        _ if bare.ends_with(" * 1024 * 1024") => (bare.trim_end_matches(" * 1024 * 1024"), "MiB"),
+        _ if bare.ends_with(" * 1024") => (bare.trim_end_matches(" * 1024"), "KiB"),
+        _ => return format!("`{bare}`"),
+    };
+    if is_number(count) { format!("{count} {unit}") } else { format!("`{bare}`") }
+}
+
+fn is_number(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_digit() || c == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_read_with_their_docs_and_values() {
+        let text = "//! Limits.\n\nuse std::time::Duration;\n\n/// Longest wait.\n///\n/// Chrome takes 2 s.\n\
+                    pub const WAIT: Duration = Duration::from_secs(10);\n\n/// Frames kept.\n#[rustfmt::skip]\n\
+                    pub const FRAMES: usize =\n    1_024;\nconst PRIVATE: u8 = 1;\n\
+                    pub const BARE: u64 = 16 * 1024 * 1024;\n";
+        let limits = parse(text);
+        let shown: Vec<_> =
+            limits.iter().map(|l| format!("{}={} {}", l.name, l.value, table_cell(&l.doc))).collect();
+        assert_eq!(
+            shown,
+            ["WAIT=10 s Longest wait. Chrome takes 2 s.", "FRAMES=1,024 Frames kept.", "BARE=16 MiB "]
+        );
+    }
+
+    #[test]
+    fn only_a_crates_own_limits_file_counts() {
+        let tree = SourceTree::of(&[
+            ("crates/a/src/limits.rs", "/// Most | tabs.\npub const TABS: u8 = MANY;\n"),
+            ("crates/b/src/deep/limits.rs", "pub const NOT: u8 = 1;\n"),
+        ]);
+        let page = text(&tree);
+        assert!(
+            page.ends_with(
+                "\n## a\n\n| Limit | Value | Why |\n|---|---|---|\n| `TABS` | `MANY` | Most \\| tabs. |\n"
+            ),
+            "{page}"
+        );
+        assert!(!page.contains("NOT"));
+    }
+}

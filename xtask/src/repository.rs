@@ -1,0 +1,72 @@
+//! Where the repository is and what its manifests say. Runs nothing.
+
+use std::path::{Path, PathBuf};
+
+use crate::trouble::Trouble;
+
+/// The checked-out repository.
+pub(crate) struct Repository {
+    root: PathBuf,
+}
+
+impl Repository {
+    /// Finds the repository this xtask was built from.
+    pub(crate) fn find() -> Repository {
+        let manifest_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = manifest_folder.parent().unwrap_or(manifest_folder);
+        Repository { root: root.to_path_buf() }
+    }
+
+    /// The folder that holds the workspace manifest.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Joins a path relative to the root.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// Reads a text file named relative to the root.
+    pub(crate) fn read(&self, relative: &str) -> Result<String, Trouble> {
+        let path = self.path(relative);
+        std::fs::read_to_string(&path).map_err(|source| Trouble::file(path, source))
+    }
+
+    /// Reads and parses a TOML file named relative to the root.
+    pub(crate) fn read_toml(&self, relative: &str) -> Result<toml::Table, Trouble> {
+        self.read(relative)?.parse().map_err(|error: toml::de::Error| Trouble::Malformed {
+            path: self.path(relative),
+            problem: error.message().to_owned(),
+        })
+    }
+
+    /// Names the targets a manifest declares under `[[kind]]`, such as `bench` or `test`.
+    pub(crate) fn declared_targets(&self, manifest: &str, kind: &str) -> Result<Vec<String>, Trouble> {
+        Ok(declared_targets(&self.read_toml(manifest)?, kind))
+    }
+}
+
+fn declared_targets(manifest: &toml::Table, kind: &str) -> Vec<String> {
+    let Some(targets) = manifest.get(kind).and_then(toml::Value::as_array) else { return Vec::new() };
+    targets.iter().filter_map(|target| target.get("name")?.as_str().map(str::to_owned)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declared_targets_are_found_by_kind() {
+        let manifest = "[[bench]]\nname = \"one\"\n[[bench]]\nname = \"two\"\n[[test]]\nname = \"three\"\n";
+        let manifest: toml::Table = manifest.parse().unwrap();
+        assert_eq!(declared_targets(&manifest, "bench"), ["one", "two"]);
+        assert_eq!(declared_targets(&manifest, "test"), ["three"]);
+        assert!(declared_targets(&manifest, "example").is_empty());
+    }
+
+    #[test]
+    fn the_root_holds_the_workspace_manifest() {
+        assert!(Repository::find().read("Cargo.toml").unwrap().contains("[workspace]"));
+    }
+}

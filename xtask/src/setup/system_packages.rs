@@ -1,0 +1,169 @@
+//! What comes from the system's package manager: a browser, and Node for the compatibility tests.
+
+use std::path::{Path, PathBuf};
+
+use super::{Consent, report};
+use crate::repository::Repository;
+use crate::step::{Step, find_output, succeeds};
+use crate::trouble::Trouble;
+
+/// Programs that count as a browser, in the order they are looked for.
+const BROWSERS: [&str; 5] =
+    ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell"];
+const USE_OWN_BROWSER: &str = "set TABWIRE_BROWSER to the path of any Chrome or Chromium that is not a snap";
+/// A program this small that names the snap folder is a wrapper, not a browser.
+const WRAPPER_BYTES: u64 = 64 * 1024;
+
+/// Installs the missing packages, or says how to on systems we do not install on.
+pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), Trouble> {
+    let missing = find_missing(repository);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let names = missing.join(" ");
+    if cfg!(target_os = "macos") {
+        report("system packages", &mac_advice(&missing));
+        return Ok(());
+    }
+    if !succeeds("apt-get", &["--version"]) {
+        report("system packages", &format!("no apt-get here; install by hand: {names}"));
+        return Ok(());
+    }
+    if !consent.allows(&format!("Install {names} with apt-get?")) {
+        report("system packages", &format!("left out, as you said: {names}"));
+        return Ok(());
+    }
+    install(repository, missing)
+}
+
+fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Trouble> {
+    let folder = repository.root();
+    apt_get(&["update", "-q"])?.run(folder)?;
+    if missing.contains(&"chromium") && is_snap_only(folder) {
+        report("chromium", &format!("apt offers only a snap, which cannot be driven; {USE_OWN_BROWSER}"));
+        missing.retain(|name| *name != "chromium");
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let mut arguments = vec!["install", "-y", "-q", "--no-install-recommends"];
+    arguments.extend_from_slice(&missing);
+    apt_get(&arguments)?.run(folder)?;
+    report("system packages", &format!("installed {}", missing.join(" ")));
+    Ok(())
+}
+
+/// An apt-get step, through sudo unless we are root.
+fn apt_get(arguments: &[&str]) -> Result<Step, Trouble> {
+    let is_root = find_output("id", &["-u"], Path::new("/")).is_some_and(|id| id.trim() == "0");
+    if is_root {
+        return Ok(Step::new("system packages", "apt-get", arguments));
+    }
+    if succeeds("sudo", &["-V"]) {
+        let arguments: Vec<&str> = std::iter::once("apt-get").chain(arguments.iter().copied()).collect();
+        return Ok(Step::new("system packages", "sudo", &arguments));
+    }
+    let hint = format!("Run as root: apt-get {}", arguments.join(" "));
+    Err(Trouble::NeedsPerson {
+        what: "neither root nor sudo is at hand to install packages".to_owned(),
+        hint,
+    })
+}
+
+fn find_missing(repository: &Repository) -> Vec<&'static str> {
+    let mut missing = Vec::new();
+    match find_browser() {
+        Some(path) if is_snap_wrapper(&path) => {
+            report(
+                "chromium",
+                &format!("{} is a snap, which cannot be driven; {USE_OWN_BROWSER}", path.display()),
+            );
+        }
+        Some(path) => report("chromium", &format!("there already ({})", path.display())),
+        None => missing.push("chromium"),
+    }
+    for (package, program) in [("nodejs", "node"), ("npm", "npm")] {
+        match find_output(program, &["--version"], repository.root()) {
+            Some(version) => report(package, &format!("there already ({})", version.trim())),
+            None => missing.push(package),
+        }
+    }
+    missing
+}
+
+fn find_browser() -> Option<PathBuf> {
+    if let Some(chosen) = std::env::var_os("TABWIRE_BROWSER").filter(|chosen| !chosen.is_empty()) {
+        return Some(PathBuf::from(chosen));
+    }
+    let mac = PathBuf::from("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome");
+    if mac.exists() {
+        return Some(mac);
+    }
+    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
+    let candidates = BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.into_iter().find(|path| path.is_file())
+}
+
+/// Tells whether a program only hands over to a snap, whose confinement hides our pipes and profiles.
+fn is_snap_wrapper(path: &Path) -> bool {
+    let resolved = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    if resolved.starts_with("/snap") || resolved.ends_with("bin/snap") {
+        return true;
+    }
+    let is_small = std::fs::metadata(&resolved).is_ok_and(|metadata| metadata.len() <= WRAPPER_BYTES);
+    is_small && std::fs::read_to_string(&resolved).is_ok_and(|text| text.contains("/snap/"))
+}
+
+fn is_snap_only(folder: &Path) -> bool {
+    find_output("apt-cache", &["policy", "chromium"], folder).is_none_or(|policy| offers_no_program(&policy))
+}
+
+/// Reads `apt-cache policy`: no candidate, or one whose version says it is a snap stub.
+fn offers_no_program(policy: &str) -> bool {
+    let candidate = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate:"));
+    candidate.is_none_or(|version| version.contains("snap") || version.trim() == "(none)")
+}
+
+fn mac_advice(missing: &[&str]) -> String {
+    let mut commands = Vec::new();
+    if missing.contains(&"chromium") {
+        commands.push("brew install --cask google-chrome");
+    }
+    if missing.iter().any(|name| *name != "chromium") {
+        commands.push("brew install node");
+    }
+    format!("install by hand: {}", commands.join(" && "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snap_candidate_or_none_at_all_is_not_a_program() {
+        assert!(offers_no_program("chromium:\n  Installed: (none)\n  Candidate: 2:1snap1-0ubuntu2\n"));
+        assert!(offers_no_program("chromium:\n  Installed: (none)\n  Candidate: (none)\n"));
+        assert!(offers_no_program(""));
+        assert!(!offers_no_program("chromium:\n  Installed: (none)\n  Candidate: 156.0.8078.79-1~deb12u1\n"));
+    }
+
+    #[test]
+    fn a_small_script_that_names_the_snap_folder_is_a_wrapper() {
+        let folder = std::env::temp_dir().join(format!("tabwire-xtask-snap-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let wrapper = folder.join("chromium-browser");
+        std::fs::write(&wrapper, "#!/bin/sh\nexec /snap/bin/chromium \"$@\"\n").unwrap();
+        let plain = folder.join("chromium");
+        std::fs::write(&plain, "#!/bin/sh\nexec /usr/lib/chromium/chromium \"$@\"\n").unwrap();
+        let seen = (is_snap_wrapper(&wrapper), is_snap_wrapper(&plain));
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(seen, (true, false));
+    }
+
+    #[test]
+    fn the_mac_advice_names_only_what_is_missing() {
+        assert_eq!(mac_advice(&["npm"]), "install by hand: brew install node");
+        let both = "install by hand: brew install --cask google-chrome && brew install node";
+        assert_eq!(mac_advice(&["chromium", "nodejs"]), both);
+    }
+}

@@ -1,0 +1,138 @@
+//! Arrows between the crates only point downward, which also rules out cycles.
+//!
+//! A second table keeps third-party crates out of where their knowledge does not belong.
+
+use super::Finding;
+use super::manifest::{Dependency, Use, find_dependencies};
+use crate::source_tree::SourceTree;
+
+const LIST: &str = "xtask/src/tidy/crate_edges.rs";
+
+/// The house from the roof to the ground. A crate may depend on those below it.
+const FLOORS: [&str; 12] = [
+    "tabwire",
+    "tabwire-daemon",
+    "tabwire-mcp",
+    "tabwire-script",
+    "tabwire-engine",
+    "tabwire-extension",
+    "tabwire-mux",
+    "tabwire-browser",
+    "tabwire-cdp",
+    "tabwire-policy",
+    "tabwire-journal",
+    "tabwire-wire",
+];
+
+/// Crates that stand beside the house, and what they may depend on.
+const BESIDE: [(&str, &[&str]); 2] = [("tabwire-testkit", &["tabwire-wire"]), ("xtask", &["tabwire-wire"])];
+
+/// Third-party crates that would teach a crate what it must not know.
+const REFUSED: [(&str, &[&str]); 5] = [
+    ("tabwire-daemon", &["clap"]),
+    ("tabwire-engine", &["hyper", "tokio-websockets"]),
+    ("tabwire-mux", &["tokio", "hyper", "rustix", "tokio-websockets"]),
+    ("tabwire-policy", &["tokio", "rustix"]),
+    ("tabwire-wire", &["tokio", "hyper", "rustix", "clap", "url"]),
+];
+
+/// Finds upward arrows, unknown crates and refused dependencies.
+pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in tree.crate_manifests() {
+        let Some((name, dependencies)) = find_dependencies(manifest) else { continue };
+        if !is_known(&name) {
+            let advice =
+                format!("`{name}` has no floor: add it to the list in {LIST} and to the architecture page");
+            findings.push(Finding::new(&manifest.path, 1, advice));
+            continue;
+        }
+        for dependency in dependencies {
+            if let Some(advice) = find_objection(&name, &dependency) {
+                findings.push(Finding::new(&manifest.path, dependency.line, advice));
+            }
+        }
+    }
+    findings
+}
+
+fn is_known(name: &str) -> bool {
+    FLOORS.contains(&name) || BESIDE.iter().any(|(beside, _)| *beside == name)
+}
+
+fn find_objection(name: &str, dependency: &Dependency) -> Option<String> {
+    let package = dependency.package.as_str();
+    if is_known(package) {
+        let message = format!(
+            "`{name}` may not depend on `{package}`: arrows only point downward; move the shared part below both"
+        );
+        return (!may_depend(name, package, dependency.usage)).then_some(message);
+    }
+    let refused = REFUSED
+        .iter()
+        .find(|(crate_name, _)| *crate_name == name)
+        .is_some_and(|(_, list)| list.contains(&package));
+    (refused && dependency.usage == Use::Product)
+        .then(|| format!("`{name}` must not know `{package}`: do that part in a crate above"))
+}
+
+fn may_depend(name: &str, on: &str, usage: Use) -> bool {
+    if let Some((_, allowed)) = BESIDE.iter().find(|(beside, _)| *beside == name) {
+        return allowed.contains(&on);
+    }
+    if on == "tabwire-testkit" {
+        return usage == Use::Tests;
+    }
+    let floor = |wanted: &str| FLOORS.iter().position(|known| *known == wanted);
+    matches!((floor(name), floor(on)), (Some(upper), Some(lower)) if upper < lower)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{assert_repository_passes, findings_in};
+    use super::*;
+
+    fn manifest(name: &str, body: &str) -> String {
+        format!("[package]\nname = \"{name}\"\n{body}")
+    }
+
+    fn check_one(name: &str, body: &str) -> Vec<String> {
+        findings_in(check, &[("crates/sample/Cargo.toml", &manifest(name, body))])
+    }
+
+    #[test]
+    fn the_repository_passes() {
+        assert_repository_passes(check);
+    }
+
+    #[test]
+    fn an_upward_arrow_is_found() {
+        let found = check_one("tabwire-cdp", "[dependencies]\ntabwire-mux = \"0\"\ntabwire-wire = \"0\"\n");
+        assert_eq!(found.len(), 1);
+        assert!(
+            found[0].starts_with("crates/sample/Cargo.toml:4: `tabwire-cdp` may not depend on `tabwire-mux`"),
+            "{found:?}"
+        );
+        assert_eq!(check_one("tabwire-wire", "[dependencies]\ntabwire-wire = \"0\"\n").len(), 1);
+    }
+
+    #[test]
+    fn the_test_kit_is_for_tests_only() {
+        assert!(check_one("tabwire-mux", "[dev-dependencies]\ntabwire-testkit = \"0\"\n").is_empty());
+        assert_eq!(check_one("tabwire-mux", "[dependencies]\ntabwire-testkit = \"0\"\n").len(), 1);
+        assert_eq!(check_one("tabwire-testkit", "[dependencies]\ntabwire-daemon = \"0\"\n").len(), 1);
+    }
+
+    #[test]
+    fn refused_knowledge_and_unknown_crates_are_found() {
+        let found = check_one("tabwire-mux", "[dependencies]\ntokio = \"1\"\n");
+        assert_eq!(
+            found,
+            [
+                "crates/sample/Cargo.toml:4: `tabwire-mux` must not know `tokio`: do that part in a crate above"
+            ]
+        );
+        assert!(check_one("tabwire-mux", "[dev-dependencies]\ntokio = \"1\"\n").is_empty());
+        assert!(check_one("tabwire-attic", "")[0].contains("has no floor"));
+    }
+}

@@ -1,0 +1,36 @@
+//! Every Rust file starts by saying what it is for.
+
+use super::Finding;
+use crate::source_tree::SourceTree;
+
+/// Finds files that do not open with a `//!` comment.
+pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+    let without = tree.rust_files().filter(|file| {
+        let first = file.text.lines().next().and_then(|line| line.strip_prefix("//!"));
+        first.is_none_or(|words| words.trim().is_empty())
+    });
+    without
+        .map(|file| {
+            Finding::new(&file.path, 1, "start with `//!`: what the file is for and what it refuses to know")
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{assert_repository_passes, findings_in};
+    use super::*;
+
+    #[test]
+    fn the_repository_passes() {
+        assert_repository_passes(check);
+    }
+
+    #[test]
+    fn a_file_without_opening_words_is_found() {
+        let samples = [("a.rs", "use x;\n"), ("b.rs", "//!\n"), ("c.rs", ""), ("d.rs", "//! Holds d.\n")];
+        let found = findings_in(check, &samples);
+        assert_eq!(found.len(), 3);
+        assert!(found[0].starts_with("a.rs:1: start with `//!`"), "{found:?}");
+    }
+}

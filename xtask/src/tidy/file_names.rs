@@ -1,0 +1,40 @@
+//! A file is named after the noun it holds. Names that hold everything hold nothing.
+
+use super::Finding;
+use crate::source_tree::SourceTree;
+
+const REFUSED: [&str; 7] = ["utils", "util", "helpers", "helper", "common", "misc", "types"];
+const LANGUAGES: [&str; 3] = ["rs", "js", "mjs"];
+
+/// Finds source files and folders with a catch-all name.
+pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files().iter().filter(|file| LANGUAGES.contains(&file.extension())) {
+        let stems = file.path.split('/').map(|part| part.split('.').next().unwrap_or(part));
+        if let Some(refused) = stems.into_iter().find(|stem| REFUSED.contains(stem)) {
+            let advice = format!("`{refused}` names nothing: call it after the noun it holds, or split it");
+            findings.push(Finding::new(&file.path, 1, advice));
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{assert_repository_passes, findings_in};
+    use super::*;
+
+    #[test]
+    fn the_repository_passes() {
+        assert_repository_passes(check);
+    }
+
+    #[test]
+    fn catch_all_names_are_found_in_files_and_folders() {
+        let samples =
+            [("a/utils.rs", ""), ("tests/common/mod.rs", ""), ("page/types.js", ""), ("a/target.rs", "")];
+        let found = findings_in(check, &samples);
+        assert_eq!(found.len(), 3);
+        assert!(found[0].starts_with("a/utils.rs:1: `utils` names nothing"), "{found:?}");
+    }
+}

@@ -1,0 +1,61 @@
+//! JavaScript keeps the same manners: files of bounded length that open by saying what they are for.
+
+use super::Finding;
+use crate::source_tree::{SourceFile, SourceTree};
+
+const MOST_LINES: usize = 600;
+
+/// Finds scripts that are too long or say nothing first.
+pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files().iter().filter(|file| is_ours(file)) {
+        let lines = file.text.lines().count();
+        if lines > MOST_LINES {
+            let advice = format!("{lines} lines, {MOST_LINES} at most: give a second noun its own file");
+            findings.push(Finding::new(&file.path, MOST_LINES + 1, advice));
+        }
+        if !opens_with_comment(&file.text) {
+            findings.push(Finding::new(
+                &file.path,
+                1,
+                "start with a comment: what the file is for and what it refuses to know",
+            ));
+        }
+    }
+    findings
+}
+
+fn is_ours(file: &SourceFile) -> bool {
+    matches!(file.extension(), "js" | "mjs") && !file.path.split('/').any(|folder| folder == "node_modules")
+}
+
+fn opens_with_comment(text: &str) -> bool {
+    let first = text.lines().find(|line| !line.starts_with("#!"));
+    first.is_some_and(|line| line.starts_with("//") || line.starts_with("/*"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{assert_repository_passes, findings_in};
+    use super::*;
+
+    #[test]
+    fn the_repository_passes() {
+        assert_repository_passes(check);
+    }
+
+    #[test]
+    fn long_and_silent_scripts_are_found() {
+        let long = "// Long.\n".repeat(MOST_LINES + 1);
+        let samples = [
+            ("page/long.js", long.as_str()),
+            ("page/silent.mjs", "export {};\n"),
+            ("page/fine.mjs", "#!/usr/bin/env node\n/** Fine. */\n"),
+            ("tests/node_modules/x/index.js", "silent\n"),
+        ];
+        let found = findings_in(check, &samples);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("page/long.js:601: 601 lines"), "{found:?}");
+        assert!(found[1].starts_with("page/silent.mjs:1: start with a comment"), "{found:?}");
+    }
+}

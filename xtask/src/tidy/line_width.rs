@@ -1,0 +1,42 @@
+//! Rust lines fit beside each other in a review.
+
+use super::Finding;
+use crate::source_tree::SourceTree;
+
+const MOST_COLUMNS: usize = 120;
+
+/// Finds lines that are too wide.
+pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.rust_files() {
+        for (number, line) in file.numbered_lines() {
+            let columns = line.chars().count();
+            if columns > MOST_COLUMNS {
+                let advice = format!(
+                    "{columns} columns, {MOST_COLUMNS} at most: break the line or give a part a name"
+                );
+                findings.push(Finding::new(&file.path, number, advice));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{assert_repository_passes, findings_in};
+    use super::*;
+
+    #[test]
+    fn the_repository_passes() {
+        assert_repository_passes(check);
+    }
+
+    #[test]
+    fn a_wide_line_is_found_by_characters_not_bytes() {
+        let wide = format!("ok\n{}\n", "x".repeat(121));
+        let fits = "\u{e4}".repeat(120);
+        let found = findings_in(check, &[("a.rs", &wide), ("b.rs", &fits), ("c.md", &wide)]);
+        assert_eq!(found, ["a.rs:2: 121 columns, 120 at most: break the line or give a part a name"]);
+    }
+}

@@ -53,15 +53,16 @@ fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<()
     Ok(())
 }
 
-/// An apt-get step, through sudo unless we are root.
+/// An apt-get step that asks nothing, through sudo unless we are root.
 fn apt_get(arguments: &[&str]) -> Result<Step, Trouble> {
     let is_root = find_output("id", &["-u"], Path::new("/")).is_some_and(|id| id.trim() == "0");
+    let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
+    words.extend_from_slice(arguments);
     if is_root {
-        return Ok(Step::new("system packages", "apt-get", arguments));
+        return Ok(Step::new("system packages", words[0], &words[1..]));
     }
     if succeeds("sudo", &["-V"]) {
-        let arguments: Vec<&str> = std::iter::once("apt-get").chain(arguments.iter().copied()).collect();
-        return Ok(Step::new("system packages", "sudo", &arguments));
+        return Ok(Step::new("system packages", "sudo", &words));
     }
     let hint = format!("Run as root: apt-get {}", arguments.join(" "));
     Err(Trouble::NeedsPerson {

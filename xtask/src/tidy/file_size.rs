@@ -13,7 +13,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
         let lines = file.text.lines().count();
         if lines > MOST_LINES && !file.text.starts_with(TABLE_MARK) {
             let advice = format!(
-                "{lines} lines, {MOST_LINES} at most: give a second noun its own file, or start a pure table with `{TABLE_MARK}`"
+                "{lines} lines, {MOST_LINES} at most: give the second noun a file (a pure table starts `{TABLE_MARK}`)"
             );
             findings.push(Finding::new(&file.path, MOST_LINES + 1, advice));
         }

@@ -5,6 +5,7 @@ use crate::source_tree::SourceTree;
 use crate::step::find_output;
 
 const POLICY: &str = "deny.toml";
+const LOCK: &str = "Cargo.lock";
 
 /// Finds packages whose licence is not allowed.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
@@ -12,12 +13,13 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let Some(metadata) = find_output("cargo", &arguments, tree.root()) else {
         let advice =
             "`cargo metadata --offline` failed: run `cargo xtask setup`, which fetches every locked package";
-        return vec![Finding::new("Cargo.lock", 1, advice)];
+        return vec![Finding::new(LOCK, 1, advice)];
     };
-    judge(&metadata, tree.find_file(POLICY).map_or("", |file| file.text.as_str()))
+    let text_of = |path: &str| tree.find_file(path).map_or("", |file| file.text.as_str());
+    judge(&metadata, text_of(POLICY), text_of(LOCK))
 }
 
-fn judge(metadata: &str, policy: &str) -> Vec<Finding> {
+fn judge(metadata: &str, policy: &str, lock: &str) -> Vec<Finding> {
     let allowed = allowed_licences(policy);
     let Ok(metadata) = serde_json::from_str::<serde_json::Value>(metadata) else {
         return vec![Finding::new(
@@ -41,12 +43,17 @@ fn judge(metadata: &str, policy: &str) -> Vec<Finding> {
         let licence = package["license"].as_str().unwrap_or("");
         if !Expression::of(licence).satisfied_by(&allowed) {
             let advice = format!(
-                "{name} {version} is under `{licence}`: drop it, or allow that licence here with a reason"
+                "{name} {version} is under `{licence}`: drop it, or allow that licence in {POLICY} with a reason"
             );
-            findings.push(Finding::new(POLICY, 1, advice));
+            findings.push(Finding::new(LOCK, line_naming(lock, name), advice));
         }
     }
     findings
+}
+
+fn line_naming(lock: &str, package: &str) -> usize {
+    let wanted = format!("name = \"{package}\"");
+    lock.lines().position(|line| line == wanted).map_or(1, |index| index + 1)
 }
 
 fn allowed_licences(policy: &str) -> Vec<String> {
@@ -152,10 +159,11 @@ mod tests {
     fn a_package_with_a_refused_licence_is_named() {
         let metadata = r#"{"packages":[{"name":"free","version":"1.0.0","license":"MIT"},
             {"name":"bound","version":"2.0.0","license":"GPL-3.0"},{"name":"mute","version":"3.0.0","license":null}]}"#;
-        let found: Vec<String> =
-            judge(metadata, "[licenses]\nallow = [\"MIT\"]\n").iter().map(Finding::to_string).collect();
+        let lock = "[[package]]\nname = \"bound\"\n";
+        let found = judge(metadata, "[licenses]\nallow = [\"MIT\"]\n", lock);
+        let found: Vec<String> = found.iter().map(Finding::to_string).collect();
         assert_eq!(found.len(), 2);
-        assert!(found[0].starts_with("deny.toml:1: bound 2.0.0 is under `GPL-3.0`"), "{found:?}");
-        assert!(found[1].starts_with("deny.toml:1: mute 3.0.0 is under ``"), "{found:?}");
+        assert!(found[0].starts_with("Cargo.lock:2: bound 2.0.0 is under `GPL-3.0`"), "{found:?}");
+        assert!(found[1].starts_with("Cargo.lock:1: mute 3.0.0 is under ``"), "{found:?}");
     }
 }

@@ -7,6 +7,7 @@ use crate::source_tree::{SourceFile, SourceTree};
 use crate::test_code::TestCode;
 
 const LIST: &str = "xtask/src/tidy/test_sleeps.rs";
+const SLEEPS: [&str; 2] = ["sleep(", "sleep_until("];
 const VIRTUAL_TIME: &str = "start_paused = true";
 
 /// Files that may sleep in tests.
@@ -29,9 +30,9 @@ fn sleeps(tree: &SourceTree, file: &SourceFile) -> Vec<Finding> {
     let test_code = TestCode::of(tree, file, &code);
     let paused = virtual_time_ranges(&code);
     let on_virtual_time = |line: usize| paused.iter().any(|(first, last)| (*first..=*last).contains(&line));
-    let lines = code
-        .lines_with("sleep(")
-        .into_iter()
+    let lines = SLEEPS
+        .iter()
+        .flat_map(|pattern| code.lines_with(pattern))
         .filter(|line| test_code.contains(*line) && !on_virtual_time(*line));
     let advice =
         "a test that sleeps is slow or flaky: wait on a condition with a deadline, or use virtual time";

@@ -1,0 +1,133 @@
+//! Discovery as clients see it: `Target.targetCreated`, changed, crashed, destroyed.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tabwire_wire::{CdpSessionId, ClientId, TargetId};
+
+use crate::filter::TargetFilter;
+use crate::mux::Mux;
+use crate::session_table::{SessionKind, SessionOwner};
+use crate::target_entry::TargetEntry;
+
+impl Mux {
+    /// `Target.setDiscoverTargets` on a client's browser-level cdp session.
+    pub(crate) fn set_discover(&mut self, session: &CdpSessionId, wanted: Option<TargetFilter>) {
+        if let Some(entry) = self.sessions.find_mut(session.as_str())
+            && let SessionKind::Browser { discover, .. } = &mut entry.kind
+        {
+            *discover = wanted.clone();
+        }
+        if wanted.is_none() {
+            for target in self.targets.iter_mut() {
+                target.announced.remove(session);
+            }
+            return;
+        }
+        let mut ids: Vec<TargetId> = self.targets.iter().map(|target| target.id.clone()).collect();
+        ids.sort_unstable();
+        for id in ids {
+            self.announce_created(&id);
+        }
+    }
+
+    /// Tells of a target everyone who discovers, may see it and was not told yet.
+    pub(crate) fn announce_created(&mut self, id: &TargetId) {
+        let Some(target) = self.targets.find(id.as_str()).filter(|target| target.is_decided()) else {
+            return;
+        };
+        let mut told: Vec<(CdpSessionId, ClientId)> = Vec::new();
+        for (session, client, kind) in self.sessions.browser_sessions() {
+            let SessionKind::Browser { discover: Some(filter), .. } = kind else { continue };
+            let shown = self.clients.get(&client).is_some_and(|entry| self.is_shown(entry, client, target));
+            if shown && self.admits(filter, target) && !target.announced.contains(session) {
+                told.push((session.clone(), client));
+            }
+        }
+        for (session, client) in told {
+            let params = json!({"targetInfo": self.info_for(client, id.as_str())});
+            self.tell(client, &session, "Target.targetCreated", params);
+            if let Some(target) = self.targets.find_mut(id.as_str()) {
+                target.announced.insert(session);
+            }
+        }
+    }
+
+    /// A filter's word on a target; tabs that hold the browser's own surfaces count as those.
+    pub(crate) fn admits(&self, filter: &TargetFilter, target: &TargetEntry) -> bool {
+        let surface = target.is_tab()
+            && self
+                .targets
+                .partner_of(target.id.as_str())
+                .is_some_and(|page| page.target_type() == "browser_ui");
+        filter.admits(if surface { "browser_ui" } else { target.target_type() })
+    }
+
+    /// `TargetInfo` as one client may know it: attached means attached by this client.
+    pub(crate) fn info_for(&self, client: ClientId, id: &str) -> Value {
+        let Some(target) = self.targets.find(id) else { return Value::Null };
+        let mut info = target.info.clone();
+        self.privatise(client, &mut info);
+        info
+    }
+
+    /// Rewrites `attached` so that it tells of this client only.
+    pub(crate) fn privatise(&self, client: ClientId, info: &mut Value) {
+        let Some(members) = info.as_object_mut() else { return };
+        let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
+        let attached = self.sessions.iter().any(|(_, session)| {
+            session.owner == SessionOwner::Client(client)
+                && session.target().is_some_and(|target| target.as_str() == id)
+        });
+        members.insert("attached".to_owned(), Value::Bool(attached));
+    }
+
+    pub(crate) fn target_changed(&mut self, info: &Value) {
+        let Some(id) = info.get("targetId").and_then(Value::as_str) else { return };
+        let Some(target) = self.targets.find_mut(id) else { return };
+        if !differs_visibly(&target.info, info) {
+            target.info.clone_from(info);
+            return;
+        }
+        target.info.clone_from(info);
+        for (session, client) in self.announced_to(id) {
+            let params = json!({"targetInfo": self.info_for(client, id)});
+            self.tell(client, &session, "Target.targetInfoChanged", params);
+        }
+    }
+
+    pub(crate) fn target_destroyed(&mut self, id: &str, _now: Instant) {
+        let told = self.announced_to(id);
+        let Some(gone) = self.targets.take(id) else { return };
+        if gone.is_tab() {
+            self.open_tabs.retain(|_, tab| *tab != gone.id);
+        }
+        for (session, client) in told {
+            self.tell(client, &session, "Target.targetDestroyed", json!({"targetId": id}));
+        }
+    }
+
+    pub(crate) fn target_crashed(&mut self, params: &Value) {
+        let Some(id) = params.get("targetId").and_then(Value::as_str) else { return };
+        for (session, client) in self.announced_to(id) {
+            self.tell(client, &session, "Target.targetCrashed", params.clone());
+        }
+    }
+
+    fn announced_to(&self, id: &str) -> Vec<(CdpSessionId, ClientId)> {
+        let Some(target) = self.targets.find(id) else { return Vec::new() };
+        let owner = |session: &CdpSessionId| match self.sessions.find(session.as_str())?.owner {
+            SessionOwner::Client(client) => Some((session.clone(), client)),
+            SessionOwner::House => None,
+        };
+        target.announced.iter().filter_map(owner).collect()
+    }
+}
+
+/// Whether two descriptions differ in more than who is attached, which clients are not told.
+fn differs_visibly(before: &Value, after: &Value) -> bool {
+    let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return true };
+    let visible = |key: &&String| key.as_str() != "attached";
+    before.keys().filter(visible).count() != after.keys().filter(visible).count()
+        || after.iter().filter(|(key, _)| visible(key)).any(|(key, value)| before.get(key) != Some(value))
+}

@@ -1,0 +1,141 @@
+//! Commands on a client's browser-level cdp sessions: the ones the mux answers, checks or learns from.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tabwire_wire::{BrowserContextId, ErrorCode};
+
+use crate::filter::TargetFilter;
+use crate::from_client::Command;
+use crate::mux::Mux;
+use crate::output::{CloseReason, Output};
+use crate::pending::Meaning;
+use crate::reply::ProtocolError;
+use crate::session_table::{AutoAttach, SessionOwner};
+use crate::target_entry::Owner;
+
+impl Mux {
+    pub(crate) fn browser_command(&mut self, command: &Command<'_>, now: Instant) {
+        let params = match command.envelope.params.map(|raw| serde_json::from_str::<Value>(raw.get())) {
+            None => Value::Null,
+            Some(Ok(params)) => params,
+            Some(Err(error)) => return self.refuse(command, &ProtocolError::bad_params(error)),
+        };
+        if let Err(error) = self.check_names(command, &params) {
+            self.counters.refused_foreign += 1;
+            return self.refuse(command, &error);
+        }
+        match command.envelope.method {
+            "Target.setAutoAttach" => self.command_auto_attach(command, &params, now),
+            "Target.setDiscoverTargets" => self.command_discover(command, &params),
+            "Target.attachToTarget" => self.command_attach(command, &params, now),
+            "Target.createTarget" => {
+                let context =
+                    params.get("browserContextId").and_then(Value::as_str).map(BrowserContextId::new);
+                self.forward(command, Meaning::CreateTarget(context), now);
+            }
+            "Target.createBrowserContext" => self.forward(command, Meaning::CreateContext, now),
+            "Target.getBrowserContexts" => self.forward(command, Meaning::ContextList, now),
+            "Target.getTargets" => self.forward(command, Meaning::TargetList, now),
+            "Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" => {
+                let sentence = format!(
+                    "{} is not available here: it would pass by the checks.",
+                    command.envelope.method
+                );
+                self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
+            }
+            "Browser.close" => self.command_close(command, now),
+            _ => self.forward(command, Meaning::Plain, now),
+        }
+    }
+
+    /// Refuses commands that name another client's target, context or cdp session, in the words the browser
+    /// uses for what does not exist.
+    fn check_names(&self, command: &Command<'_>, params: &Value) -> Result<(), ProtocolError> {
+        let text = |field: &str| params.get(field).and_then(Value::as_str);
+        if text("targetId").is_some_and(|target| !self.may_name_target(command.client, target)) {
+            return Err(ProtocolError::no_target());
+        }
+        if let Some(context) =
+            text("browserContextId").filter(|id| !self.may_name_context(command.client, id))
+        {
+            return Err(ProtocolError::no_context(context));
+        }
+        if let Some(session) = text("sessionId").filter(|_| command.envelope.method.starts_with("Target.")) {
+            let own = self
+                .sessions
+                .find(session)
+                .is_some_and(|session| session.owner == SessionOwner::Client(command.client));
+            if !own {
+                return Err(ProtocolError::like_chrome(-32602, "No session with given id"));
+            }
+        }
+        Ok(())
+    }
+
+    fn command_auto_attach(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
+        let flag = |field: &str| params.get(field).and_then(Value::as_bool).unwrap_or(false);
+        let filter = match TargetFilter::read(params.get("filter")) {
+            Ok(filter) => filter,
+            Err(error) => return self.refuse(command, &ProtocolError::bad_params(error)),
+        };
+        let on = flag("autoAttach");
+        if on && !flag("flatten") {
+            return self.refuse(command, &flat_only());
+        }
+        let wanted = on.then(|| AutoAttach { wait: flag("waitForDebuggerOnStart"), filter });
+        let session = command.session.clone();
+        self.set_auto_attach(command.client, command.envelope.id, &session, wanted, now);
+    }
+
+    fn command_discover(&mut self, command: &Command<'_>, params: &Value) {
+        let on = params.get("discover").and_then(Value::as_bool).unwrap_or(false);
+        match TargetFilter::read(params.get("filter")) {
+            Ok(filter) => {
+                self.set_discover(&command.session.clone(), on.then_some(filter));
+                self.answer(command, json!({}));
+            }
+            Err(error) => self.refuse(command, &ProtocolError::bad_params(error)),
+        }
+    }
+
+    fn command_attach(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
+        if params.get("flatten").and_then(Value::as_bool) == Some(true) {
+            self.forward(command, Meaning::Plain, now);
+        } else {
+            self.refuse(command, &flat_only());
+        }
+    }
+
+    /// Closing the browser closes the client's own part of it: other clients go on.
+    fn command_close(&mut self, command: &Command<'_>, now: Instant) {
+        self.answer(command, json!({}));
+        let owner = Owner::Client(command.client);
+        let contexts: Vec<String> = self
+            .contexts
+            .iter()
+            .filter(|(_, client)| **client == command.client)
+            .map(|(context, _)| context.as_str().to_owned())
+            .collect();
+        let pages: Vec<String> = self
+            .targets
+            .iter()
+            .filter(|target| target.owner == owner && target.target_type() == "page")
+            .filter(|target| {
+                !target.text("browserContextId").is_some_and(|id| contexts.iter().any(|own| own == id))
+            })
+            .map(|target| target.id.as_str().to_owned())
+            .collect();
+        for page in pages {
+            self.house_command("Target.closeTarget", json!({"targetId": page}), now);
+        }
+        for context in contexts {
+            self.house_command("Target.disposeBrowserContext", json!({"browserContextId": context}), now);
+        }
+        self.outbox.push(Output::CloseClient { client: command.client, reason: CloseReason::Asked });
+    }
+}
+
+fn flat_only() -> ProtocolError {
+    ProtocolError::ours(ErrorCode::BadArgs, "Only flat cdp sessions are served: pass `flatten: true`.")
+}

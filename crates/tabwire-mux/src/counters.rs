@@ -1,0 +1,24 @@
+//! What the mux counts. A crossing is a bug; the rest explains odd peers.
+
+/// Running totals since the mux was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Frames taken from clients.
+    pub from_clients: u64,
+    /// Frames taken from the browser.
+    pub from_browser: u64,
+    /// Answers to ids nobody waits for: late, doubled or made up.
+    pub answers_unknown: u64,
+    /// Answers that came back on another cdp session than they were asked on.
+    pub answers_misrouted: u64,
+    /// Events on cdp sessions nobody owns.
+    pub events_unowned: u64,
+    /// Frames that could not be read.
+    pub malformed: u64,
+    /// Commands refused because they named what belongs to another client.
+    pub refused_foreign: u64,
+    /// Paused targets let run because their clients took too long.
+    pub resumed_by_deadline: u64,
+    /// Commands forgotten because the browser never answered.
+    pub expired: u64,
+}

@@ -1,0 +1,166 @@
+//! Frames from clients: checked, renumbered, and sent on.
+
+use std::time::Instant;
+
+use bytes::BytesMut;
+use serde_json::json;
+use tabwire_cdp::envelope::{ClientEnvelope, PeekError, peek_client_frame};
+use tabwire_wire::{CdpSessionId, ClientId, ErrorCode};
+
+use crate::client::Standing;
+use crate::limits::{JOINING_QUEUE, PENDING_PER_CLIENT};
+use crate::link::LinkState;
+use crate::mux::Mux;
+use crate::output::{CloseReason, FrameClass, Output};
+use crate::pending::{Asker, Meaning, Pending};
+use crate::reply::{self, ProtocolError};
+use crate::rewrite;
+use crate::session_table::SessionOwner;
+
+/// A client's command, on a cdp session that is its own.
+pub(crate) struct Command<'a> {
+    pub(crate) client: ClientId,
+    pub(crate) envelope: ClientEnvelope<'a>,
+    pub(crate) frame: &'a [u8],
+    /// The cdp session the browser will be asked on.
+    pub(crate) session: CdpSessionId,
+    /// Whether that is the client's root, which the client does not name.
+    pub(crate) on_root: bool,
+}
+
+impl Mux {
+    /// Takes a frame from a client.
+    pub fn from_client(&mut self, client: ClientId, frame: BytesMut, now: Instant) {
+        self.counters.from_clients += 1;
+        let Some(entry) = self.clients.get(&client) else { return };
+        if let Standing::Joining { .. } = &entry.standing {
+            if self.link == LinkState::Degraded {
+                if self.answered_while_degraded(client, &frame) {
+                    return;
+                }
+                self.outbox.push(Output::WantBrowser);
+                self.link = LinkState::Starting;
+            }
+            self.keep_for_later(client, frame);
+            return;
+        }
+        self.route_command(client, &frame, now);
+    }
+
+    fn keep_for_later(&mut self, client: ClientId, frame: BytesMut) {
+        let Some(entry) = self.clients.get_mut(&client) else { return };
+        let Standing::Joining { queue, .. } = &mut entry.standing else { return };
+        if queue.len() >= JOINING_QUEUE {
+            self.outbox.push(Output::CloseClient { client, reason: CloseReason::Flooded });
+        } else {
+            queue.push_back(frame);
+        }
+    }
+
+    /// Closing a browser that is gone needs no browser.
+    fn answered_while_degraded(&mut self, client: ClientId, frame: &[u8]) -> bool {
+        match peek_client_frame(frame) {
+            Ok(envelope) if envelope.method == "Browser.close" => {
+                let answer = reply::result(envelope.id, None, json!({}));
+                self.to_client(client, answer, FrameClass::Answer);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn route_command(&mut self, client: ClientId, frame: &[u8], now: Instant) {
+        let envelope = match peek_client_frame(frame) {
+            Ok(envelope) => envelope,
+            Err(error) => return self.refuse_unreadable(client, &error),
+        };
+        let Some(entry) = self.clients.get(&client) else { return };
+        let Some(root) = entry.root() else { return };
+        let (session, on_root) = match envelope.session {
+            None => (root.clone(), true),
+            Some(named) => match self.sessions.find_entry(named) {
+                Some((id, session)) if session.owner == SessionOwner::Client(client) && id != root => {
+                    (id.clone(), false)
+                }
+                _ => {
+                    let error = ProtocolError::no_session();
+                    let frame = reply::error(envelope.id, Some(&CdpSessionId::new(named)), &error);
+                    return self.to_client(client, frame, FrameClass::Answer);
+                }
+            },
+        };
+        let command = Command { client, envelope, frame, session, on_root };
+        if entry.pending >= PENDING_PER_CLIENT {
+            let error = ProtocolError::ours(
+                ErrorCode::Backpressure,
+                "Too many commands of this connection are unanswered; wait for some of them.",
+            );
+            return self.refuse(&command, &error);
+        }
+        self.dispatch(&command, now);
+    }
+
+    fn dispatch(&mut self, command: &Command<'_>, now: Instant) {
+        let method = command.envelope.method;
+        if matches!(method, "Browser.close" | "Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget")
+        {
+            return self.browser_command(command, now);
+        }
+        let target =
+            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+        match target {
+            None => self.browser_command(command, now),
+            Some(target) if method == "Runtime.runIfWaitingForDebugger" => {
+                if self.client_resumes(command.client, &target, now) {
+                    self.answer(command, json!({}));
+                } else {
+                    self.forward(command, Meaning::Plain, now);
+                }
+            }
+            Some(_) => self.forward(command, Meaning::Plain, now),
+        }
+    }
+
+    /// Sends a client's command to the browser under an id of ours.
+    pub(crate) fn forward(&mut self, command: &Command<'_>, meaning: Meaning, now: Instant) {
+        let asker = Asker::Client { client: command.client, id: command.envelope.id, meaning };
+        let pending = Pending { asker, session: Some(command.session.clone()), since: now };
+        let id = self.pending.insert(pending);
+        if let Some(client) = self.clients.get_mut(&command.client) {
+            client.pending += 1;
+        }
+        let root = command.on_root.then_some(&command.session);
+        let frame = rewrite::to_browser(command.frame, &command.envelope.id_span, id, root);
+        self.outbox.push(Output::ToBrowser(frame));
+    }
+
+    /// Answers a client's command without the browser.
+    pub(crate) fn answer(&mut self, command: &Command<'_>, result: serde_json::Value) {
+        let echo = (!command.on_root).then_some(&command.session);
+        let frame = reply::result(command.envelope.id, echo, result);
+        self.to_client(command.client, frame, FrameClass::Answer);
+    }
+
+    /// Refuses a client's command.
+    pub(crate) fn refuse(&mut self, command: &Command<'_>, error: &ProtocolError) {
+        let echo = (!command.on_root).then_some(&command.session);
+        let frame = reply::error(command.envelope.id, echo, error);
+        self.to_client(command.client, frame, FrameClass::Answer);
+    }
+
+    fn refuse_unreadable(&mut self, client: ClientId, error: &PeekError) {
+        self.counters.malformed += 1;
+        let frame = match error {
+            PeekError::NoMethod { id } => {
+                let error = ProtocolError::like_chrome(-32600, "Message must have string 'method' property");
+                reply::error(*id, None, &error)
+            }
+            PeekError::NoId | PeekError::Malformed(_) => {
+                let number = if matches!(error, PeekError::NoId) { -32600 } else { -32700 };
+                let error = serde_json::json!({"error": {"code": number, "message": error.to_string()}});
+                BytesMut::from(error.to_string().as_bytes())
+            }
+        };
+        self.to_client(client, frame, FrameClass::Answer);
+    }
+}

@@ -1,0 +1,70 @@
+//! What the mux wants done. The daemon's tasks carry it out in order.
+
+use bytes::BytesMut;
+use tabwire_wire::{CdpSessionId, ClientId};
+
+/// One thing to do.
+#[derive(Debug)]
+pub enum Output {
+    /// Send this frame to the browser.
+    ToBrowser(BytesMut),
+    /// Send this frame to a client.
+    ToClient {
+        /// Who gets it.
+        client: ClientId,
+        /// What is sent.
+        frame: BytesMut,
+        /// What may happen to it under pressure.
+        class: FrameClass,
+    },
+    /// Disconnect a client.
+    CloseClient {
+        /// Who is disconnected.
+        client: ClientId,
+        /// Why.
+        reason: CloseReason,
+    },
+    /// The house session is this one; whoever keeps the browser should remember it for a successor.
+    HouseOpened(CdpSessionId),
+    /// The link is up and clients are served.
+    Connected,
+    /// A client needs the browser back.
+    WantBrowser,
+}
+
+/// What may happen to a frame when its client does not keep up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameClass {
+    /// An answer; never dropped.
+    Answer,
+    /// An event; never dropped.
+    Event,
+    /// An event that clients can do without; dropped under pressure, and counted.
+    Droppable,
+}
+
+/// Why a client is disconnected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// It asked to close the browser, which closes its own part only.
+    Asked,
+    /// The browser is gone.
+    BrowserGone,
+    /// It sent more than is kept for it before it was served.
+    Flooded,
+    /// The browser did not give it a cdp session.
+    JoinFailed,
+}
+
+impl CloseReason {
+    /// One sentence for the close frame.
+    #[must_use]
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Asked => "closed as asked; the browser goes on for its other clients",
+            Self::BrowserGone => "BROWSER_GONE: the browser has exited or its connection closed",
+            Self::Flooded => "BACKPRESSURE: too many frames before the connection was ready",
+            Self::JoinFailed => "NO_BACKEND: the browser did not open a session for this connection",
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Unanswered commands: our id to who asked, on which cdp session, and what the answer means to us.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
+
+use crate::gate::GateId;
+
+/// Who waits for an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// The mux itself.
+    House(Errand),
+    /// A client, under the id it chose.
+    Client { client: ClientId, id: i64, meaning: Meaning },
+}
+
+/// What the mux asked for itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Errand {
+    /// The house session.
+    OpenHouse,
+    /// Discovery and auto-attach on the house session; the last of them means connected.
+    FurnishHouse,
+    /// A client's browser-level cdp session.
+    OpenRoot(ClientId),
+    /// Attaching a client to a target because it asked for auto-attach.
+    AutoAttach { browser_session: CdpSessionId, target: TargetId, gates: Vec<GateId> },
+    /// Nothing depends on the answer.
+    Chore,
+}
+
+/// What a client's answer means to the mux.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// Nothing.
+    Plain,
+    /// A new target of this client's, in this context (`None` is the default one).
+    CreateTarget(Option<BrowserContextId>),
+    /// A new browser context of this client's.
+    CreateContext,
+    /// A list of targets, to be filtered.
+    TargetList,
+    /// A list of contexts, to be filtered.
+    ContextList,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub(crate) asker: Asker,
+    /// The cdp session the browser was asked on; `None` is the connection's root.
+    pub(crate) session: Option<CdpSessionId>,
+    pub(crate) since: Instant,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct PendingTable {
+    next: u64,
+    entries: HashMap<u64, Pending>,
+}
+
+impl PendingTable {
+    /// Remembers a command and gives it an id that was never used before.
+    pub(crate) fn insert(&mut self, pending: Pending) -> u64 {
+        self.next += 1;
+        self.entries.insert(self.next, pending);
+        self.next
+    }
+
+    pub(crate) fn take(&mut self, id: u64) -> Option<Pending> {
+        self.entries.remove(&id)
+    }
+
+    pub(crate) fn get(&self, id: u64) -> Option<&Pending> {
+        self.entries.get(&id)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &Pending)> {
+        self.entries.iter().map(|(id, pending)| (*id, pending))
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
+        self.entries.values_mut()
+    }
+
+    /// Takes every entry the predicate picks, oldest first.
+    pub(crate) fn take_where(&mut self, pick: impl Fn(&Pending) -> bool) -> Vec<(u64, Pending)> {
+        let mut ids: Vec<u64> = self.iter().filter(|(_, pending)| pick(pending)).map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| self.entries.remove(&id).map(|pending| (id, pending))).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

@@ -1,0 +1,81 @@
+//! One target as the mux knows it.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use serde_json::Value;
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
+
+/// Whose a target is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// Not known yet: it may come from one of these unanswered `createTarget` commands.
+    Undecided { creates: Vec<u64> },
+    /// A tab target whose page has not been seen yet.
+    Unlinked { since: Instant },
+    /// Nobody's; `released` orders it among arrivals when its owner has left (0: never had one).
+    Nobody { released: u64 },
+    /// One client's.
+    Client(ClientId),
+}
+
+/// A target that is paused until its clients let it run.
+#[derive(Clone, Debug)]
+pub(crate) struct Paused {
+    /// The house's cdp session on it, through which it is let run.
+    pub(crate) session: CdpSessionId,
+    /// Clients that were told and have not let it run.
+    pub(crate) waiters: HashSet<ClientId>,
+    pub(crate) until: Instant,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct TargetEntry {
+    pub(crate) id: TargetId,
+    /// The browser's `TargetInfo` as last told.
+    pub(crate) info: Value,
+    pub(crate) owner: Owner,
+    /// For a tab: the page in it; for a page: its tab.
+    pub(crate) partner: Option<TargetId>,
+    pub(crate) paused: Option<Paused>,
+    /// Browser-level cdp sessions that were told of it by discovery.
+    pub(crate) announced: HashSet<CdpSessionId>,
+    /// Browser-level cdp sessions it was offered to by auto-attach.
+    pub(crate) offered: HashSet<CdpSessionId>,
+}
+
+impl TargetEntry {
+    pub(crate) fn target_type(&self) -> &str {
+        self.info.get("type").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        self.info.get(field).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    pub(crate) fn context(&self) -> Option<BrowserContextId> {
+        self.text("browserContextId").map(BrowserContextId::new)
+    }
+
+    pub(crate) fn is_tab(&self) -> bool {
+        self.target_type() == "tab"
+    }
+
+    /// Workers that belong to an origin rather than to a page.
+    pub(crate) fn is_shared_worker(&self) -> bool {
+        matches!(self.target_type(), "service_worker" | "shared_worker")
+    }
+
+    /// Whether its owner is settled.
+    pub(crate) fn is_decided(&self) -> bool {
+        matches!(self.owner, Owner::Nobody { .. } | Owner::Client(_))
+    }
+
+    /// Scheme, host and port of its address.
+    pub(crate) fn origin(&self) -> Option<&str> {
+        let url = self.text("url")?;
+        let authority = url.find("://")? + 3;
+        let end = url.get(authority..)?.find('/').map_or(url.len(), |at| authority + at);
+        url.get(..end)
+    }
+}

@@ -37,7 +37,7 @@ impl Mux {
         let answer = reply::result(id, echo.as_ref(), json!({}));
         if !on {
             self.detach_auto_attached(session, now);
-            self.to_client(client, answer, FrameClass::Answer);
+            self.deliver(client, answer, FrameClass::Answer);
             return;
         }
         let mut ids: Vec<TargetId> = self.targets.iter().map(|target| target.id.clone()).collect();
@@ -152,7 +152,7 @@ impl Mux {
         };
         let count = self.pending.iter().filter(|(_, pending)| concerns(&pending.asker)).count();
         if count == 0 {
-            self.to_client(client, frame, FrameClass::Answer);
+            self.deliver(client, frame, FrameClass::Answer);
             return;
         }
         let held = self.gates.hold(client, count, frame);
@@ -169,7 +169,7 @@ impl Mux {
     pub(crate) fn pass_gates(&mut self, gates: &[GateId]) {
         for gate in gates {
             if let Some((client, frame)) = self.gates.pass(*gate) {
-                self.to_client(client, frame, FrameClass::Answer);
+                self.deliver(client, frame, FrameClass::Answer);
             }
         }
     }

@@ -116,7 +116,7 @@ impl Mux {
             Some(member) if on_root => rewrite::event_to_root(frame, &member),
             _ => frame,
         };
-        self.to_client(client, frame, class);
+        self.deliver(client, frame, class);
     }
 
     /// `Target.*` events on a client's session: children come and go.
@@ -248,7 +248,7 @@ impl Mux {
                 let frame = self.readdress(client, client_id, session, arrived);
                 match session {
                     Some(session) => self.hold_for_attachments(client, session, frame),
-                    None => self.to_client(client, frame, FrameClass::Answer),
+                    None => self.deliver(client, frame, FrameClass::Answer),
                 }
             }
             Meaning::TargetList => {
@@ -287,12 +287,12 @@ impl Mux {
         let result = body.get_mut("result").map_or(json!({}), Value::take);
         let echo = self.echo(client, session);
         let frame = reply::result(client_id, echo.as_ref(), result);
-        self.to_client(client, frame, FrameClass::Answer);
+        self.deliver(client, frame, FrameClass::Answer);
     }
 
     fn pass_answer(&mut self, client: ClientId, id: i64, session: Option<&CdpSessionId>, arrived: Arrived) {
         let frame = self.readdress(client, id, session, arrived);
-        self.to_client(client, frame, FrameClass::Answer);
+        self.deliver(client, frame, FrameClass::Answer);
     }
 
     /// Gives an answer the client's id, and takes the root's session off it.

@@ -62,7 +62,7 @@ impl Mux {
         match peek_client_frame(frame) {
             Ok(envelope) if envelope.method == "Browser.close" => {
                 let answer = reply::result(envelope.id, None, json!({}));
-                self.to_client(client, answer, FrameClass::Answer);
+                self.deliver(client, answer, FrameClass::Answer);
                 true
             }
             _ => false,
@@ -85,7 +85,7 @@ impl Mux {
                 _ => {
                     let error = ProtocolError::no_session();
                     let frame = reply::error(envelope.id, Some(&CdpSessionId::new(named)), &error);
-                    return self.to_client(client, frame, FrameClass::Answer);
+                    return self.deliver(client, frame, FrameClass::Answer);
                 }
             },
         };
@@ -138,14 +138,14 @@ impl Mux {
     pub(crate) fn answer(&mut self, command: &Command<'_>, result: serde_json::Value) {
         let echo = (!command.on_root).then_some(&command.session);
         let frame = reply::result(command.envelope.id, echo, result);
-        self.to_client(command.client, frame, FrameClass::Answer);
+        self.deliver(command.client, frame, FrameClass::Answer);
     }
 
     /// Refuses a client's command.
     pub(crate) fn refuse(&mut self, command: &Command<'_>, error: &ProtocolError) {
         let echo = (!command.on_root).then_some(&command.session);
         let frame = reply::error(command.envelope.id, echo, error);
-        self.to_client(command.client, frame, FrameClass::Answer);
+        self.deliver(command.client, frame, FrameClass::Answer);
     }
 
     fn refuse_unreadable(&mut self, client: ClientId, error: &PeekError) {
@@ -161,6 +161,6 @@ impl Mux {
                 BytesMut::from(error.to_string().as_bytes())
             }
         };
-        self.to_client(client, frame, FrameClass::Answer);
+        self.deliver(client, frame, FrameClass::Answer);
     }
 }

@@ -203,7 +203,7 @@ impl Mux {
             self.fail(pending, &error);
         }
         for (client, frame) in self.gates.open_all() {
-            self.to_client(client, frame, FrameClass::Answer);
+            self.deliver(client, frame, FrameClass::Answer);
         }
         self.link = LinkState::Degraded;
         self.house = None;
@@ -243,7 +243,7 @@ impl Mux {
             let root = self.clients.get(&client).and_then(Client::root);
             let session = parent.filter(|parent| Some(parent) != root);
             let frame = reply::event("Target.detachedFromTarget", session.as_ref(), params);
-            self.to_client(client, frame, FrameClass::Event);
+            self.deliver(client, frame, FrameClass::Event);
         }
     }
 
@@ -254,7 +254,7 @@ impl Mux {
                 self.settle(client);
                 let echo = self.echo(client, pending.session.as_ref());
                 let frame = reply::error(id, echo.as_ref(), error);
-                self.to_client(client, frame, FrameClass::Answer);
+                self.deliver(client, frame, FrameClass::Answer);
             }
             Asker::House(errand) => self.errand_failed(errand),
         }
@@ -273,7 +273,7 @@ impl Mux {
         session.filter(|session| Some(*session) != root).cloned()
     }
 
-    pub(crate) fn to_client(&mut self, client: ClientId, frame: BytesMut, class: FrameClass) {
+    pub(crate) fn deliver(&mut self, client: ClientId, frame: BytesMut, class: FrameClass) {
         self.outbox.push(Output::ToClient { client, frame, class });
     }
 
@@ -281,7 +281,7 @@ impl Mux {
     pub(crate) fn tell(&mut self, client: ClientId, session: &CdpSessionId, method: &str, params: Value) {
         let echo = self.echo(client, Some(session));
         let frame = reply::event(method, echo.as_ref(), params);
-        self.to_client(client, frame, FrameClass::Event);
+        self.deliver(client, frame, FrameClass::Event);
     }
 
     /// Sends a command of the mux's own.

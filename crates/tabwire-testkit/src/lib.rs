@@ -1,1 +1,17 @@
-//! placeholder
+//! Programs the tests drive: a fixture site, a fake browser, a chaos proxy.
+//!
+//! Nothing here is part of the product. The crate depends on no other crate of the workspace, so that a
+//! mistake in the product cannot hide behind the same mistake in its test double.
+
+mod chaos_pipeline;
+mod chaos_proxy;
+pub mod fake_browser;
+mod http_request;
+pub mod limits;
+mod sha1;
+mod site;
+mod websocket;
+
+pub use chaos_pipeline::Fault;
+pub use chaos_proxy::{ChaosPlan, ChaosProxy, Endpoint};
+pub use site::Site;

@@ -1,0 +1,190 @@
+//! How a fake browser was told to misbehave: one JSON object per line.
+//!
+//! ```text
+//! {"method":"Page.navigate","do":"never"}
+//! {"method":"Runtime.evaluate","do":"twice","times":1}
+//! {"method":"Runtime.evaluate","do":"late","milliseconds":300}
+//! {"method":"Page.reload","do":"result","result":{"ok":true}}
+//! {"method":"Page.reload","do":"error","code":-32000,"message":"no"}
+//! {"method":"Page.enable","do":"foreign_session","session_id":"STRANGER"}
+//! {"method":"Log.enable","do":"events","event":"Log.entryAdded","count":1000,"bytes":2000}
+//! {"method":"Page.captureScreenshot","do":"large","bytes":104857600}
+//! {"method":"Page.enable","do":"invalid_utf8"}
+//! {"method":"Page.enable","do":"exit_mid_frame"}
+//! {"method":"Page.enable","do":"stall_reads","milliseconds":2000}
+//! {"do":"ignore_close"}
+//! {"do":"ignore_terminate"}
+//! ```
+//!
+//! A line holds for every call of its method, or for the first `times` of them. The method
+//! `@connect` stands for a peer that has just connected. Knows nothing of how a misdeed is carried out.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::limits;
+
+/// One thing a fake browser does wrong.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Misdeed {
+    /// Does not answer, ever.
+    Never,
+    /// Answers twice.
+    Twice,
+    /// Answers after a while; other calls are answered meanwhile.
+    Late {
+        /// How late.
+        milliseconds: u64,
+    },
+    /// Answers with this result.
+    Result {
+        /// The result.
+        result: Value,
+    },
+    /// Answers with this protocol error.
+    Error {
+        /// The error's number.
+        code: i64,
+        /// The error's sentence.
+        message: String,
+    },
+    /// Answers on a cdp session the caller does not know.
+    ForeignSession {
+        /// The stranger.
+        session_id: String,
+    },
+    /// Emits events on the caller's cdp session, then answers.
+    Events {
+        /// The events' method.
+        event: String,
+        /// How many.
+        count: u32,
+        /// Length of the filler in each.
+        bytes: usize,
+    },
+    /// Answers with a message of this length.
+    Large {
+        /// Length of the filler in the result.
+        bytes: usize,
+    },
+    /// Sends a frame that is not text, then answers.
+    InvalidUtf8,
+    /// Writes half of the answer and exits.
+    ExitMidFrame,
+    /// Reads nothing for a while, then answers; for ever without a time.
+    StallReads {
+        /// How long.
+        milliseconds: Option<u64>,
+    },
+    /// Answers `Browser.close` and stays.
+    IgnoreClose,
+    /// Survives SIGTERM.
+    IgnoreTerminate,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Line {
+    method: Option<String>,
+    times: Option<u32>,
+    #[serde(flatten)]
+    misdeed: Misdeed,
+}
+
+/// A whole script.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    lines: Vec<Line>,
+}
+
+impl Script {
+    /// Reads a script; the error names the line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut script = Self::default();
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let line =
+                serde_json::from_str::<Line>(line).map_err(|error| format!("line {}: {error}", index + 1))?;
+            if line.method.is_none() && !line.misdeed.is_global() {
+                return Err(format!("line {}: this misdeed needs a method", index + 1));
+            }
+            if line.misdeed.invented_bytes() > limits::INVENTED_MESSAGE_BYTES {
+                return Err(format!("line {}: more bytes than a fake browser may make up", index + 1));
+            }
+            script.lines.push(line);
+        }
+        Ok(script)
+    }
+
+    /// Takes the misdeed that is due for a call of this method, if any.
+    pub(crate) fn take(&mut self, method: &str) -> Option<Misdeed> {
+        let line = self
+            .lines
+            .iter_mut()
+            .find(|line| line.method.as_deref() == Some(method) && line.times != Some(0))?;
+        line.times = line.times.map(|left| left - 1);
+        Some(line.misdeed.clone())
+    }
+
+    /// Tells whether a misdeed without a method was asked for.
+    #[must_use]
+    pub fn has(&self, misdeed: &Misdeed) -> bool {
+        self.lines.iter().any(|line| line.misdeed == *misdeed)
+    }
+}
+
+impl Misdeed {
+    fn is_global(&self) -> bool {
+        matches!(self, Self::IgnoreClose | Self::IgnoreTerminate)
+    }
+
+    fn invented_bytes(&self) -> usize {
+        match self {
+            Self::Large { bytes } => *bytes,
+            Self::Events { count, bytes, .. } => {
+                // Every event has an envelope, so a count alone is bounded too.
+                usize::try_from(*count).unwrap_or(usize::MAX).saturating_mul(bytes.saturating_add(100))
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Turns a script's milliseconds into a time; none means for the fake browser's whole life.
+pub(crate) fn duration(milliseconds: Option<u64>) -> Duration {
+    milliseconds.map_or(limits::FAKE_BROWSER_LIFE, Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_with_times_holds_that_often_and_the_next_line_follows() {
+        let text =
+            "{\"method\":\"A.b\",\"do\":\"never\",\"times\":1}\n\n{\"method\":\"A.b\",\"do\":\"twice\"}";
+        let mut script = Script::parse(text).expect("valid");
+        assert_eq!(script.take("A.b"), Some(Misdeed::Never));
+        assert_eq!(script.take("A.b"), Some(Misdeed::Twice));
+        assert_eq!(script.take("A.b"), Some(Misdeed::Twice));
+        assert_eq!(script.take("A.c"), None);
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let error =
+            Script::parse("{\"do\":\"ignore_close\"}\n{\"do\":\"dance\"}").expect_err("unknown misdeed");
+        assert!(error.starts_with("line 2"), "{error}");
+        assert!(Script::parse("{\"do\":\"never\"}").is_err());
+    }
+
+    #[test]
+    fn made_up_messages_are_bounded() {
+        let large = r#"{"method":"A.b","do":"large","bytes":99999999999}"#;
+        assert!(Script::parse(large).is_err());
+        let events = r#"{"method":"A.b","do":"events","event":"A.c","count":4000000000,"bytes":0}"#;
+        assert!(Script::parse(events).is_err());
+        assert!(Script::parse(r#"{"method":"A.b","do":"large","bytes":104857600}"#).is_ok());
+    }
+}

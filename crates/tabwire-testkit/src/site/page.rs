@@ -1,0 +1,46 @@
+//! The table of embedded pages: path, content type, text. No branches, no state.
+
+/// One static page of the fixture site.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) path: &'static str,
+    pub(crate) content_type: &'static str,
+    pub(crate) text: &'static str,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+macro_rules! page {
+    ($path:literal, $content_type:expr, $file:literal) => {
+        Page { path: $path, content_type: $content_type, text: include_str!(concat!("../../pages/", $file)) }
+    };
+}
+
+/// Every static page, in the order a reader would visit them.
+pub(crate) const PAGES: &[Page] = &[
+    page!("/", HTML, "plain.html"),
+    page!("/plain", HTML, "plain.html"),
+    page!("/frames", HTML, "frames.html"),
+    page!("/frames/middle", HTML, "frames_middle.html"),
+    page!("/frames/inner", HTML, "frames_inner.html"),
+    page!("/worker/dedicated", HTML, "worker_dedicated.html"),
+    page!("/worker/dedicated.js", SCRIPT, "worker_dedicated.js"),
+    page!("/worker/shared", HTML, "worker_shared.html"),
+    page!("/worker/shared.js", SCRIPT, "worker_shared.js"),
+    page!("/worker/service", HTML, "worker_service.html"),
+    page!("/worker/service.js", SCRIPT, "worker_service.js"),
+    page!("/popup", HTML, "popup.html"),
+    page!("/popup/child", HTML, "popup_child.html"),
+    page!("/dialogs", HTML, "dialogs.html"),
+    page!("/downloads", HTML, "downloads.html"),
+    page!("/requests", HTML, "requests.html"),
+    page!("/image.svg", "image/svg+xml", "image.svg"),
+    page!("/events", HTML, "events.html"),
+    page!("/websocket", HTML, "websocket.html"),
+    page!("/form", HTML, "form.html"),
+    page!("/media", HTML, "media.html"),
+    page!("/console", HTML, "console.html"),
+    page!("/flood", HTML, "flood.html"),
+    page!("/bench", HTML, "bench.html"),
+];

@@ -86,24 +86,41 @@ fn readable(value: &str) -> String {
     {
         let prefix = format!("Duration::{call}");
         let count = bare.strip_prefix(&prefix).and_then(|rest| rest.strip_suffix(')'));
-        if let Some(count) = count.filter(|count| is_number(count)) {
-            return format!("{} {unit}", count.replace('_', ""));
+        if let Some(count) = count.and_then(find_product) {
+            return format!("{} {unit}", with_commas(count));
         }
     }
-    if is_number(bare) {
-        return bare.replace('_', ",");
+    match (find_product(bare), bare.contains("* 1024")) {
+        (Some(bytes), true) => readable_bytes(bytes),
+        (Some(count), false) => with_commas(count),
+        (None, _) => format!("`{bare}`"),
     }
-    let (count, unit) = match bare {
-        _ if bare.ends_with(" * 1024 * 1024") => (bare.trim_end_matches(" * 1024 * 1024"), "MiB"),
-        _ if bare.ends_with(" * 1024") => (bare.trim_end_matches(" * 1024"), "KiB"),
-        _ => return format!("`{bare}`"),
-    };
-    if is_number(count) { format!("{count} {unit}") } else { format!("`{bare}`") }
 }
 
-fn is_number(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_digit())
-        && text.chars().all(|c| c.is_ascii_digit() || c == '_')
+/// The value of plain numbers multiplied with each other.
+fn find_product(expression: &str) -> Option<u64> {
+    expression.split(" * ").try_fold(1u64, |product, factor| {
+        let factor = factor.replace('_', "").parse::<u64>().ok()?;
+        product.checked_mul(factor)
+    })
+}
+
+fn readable_bytes(bytes: u64) -> String {
+    let units = [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = units.iter().find(|(size, _)| bytes >= *size && bytes.is_multiple_of(*size));
+    unit.map_or_else(|| with_commas(bytes), |(size, name)| format!("{} {name}", with_commas(bytes / size)))
+}
+
+fn with_commas(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 #[cfg(test)]
@@ -123,6 +140,23 @@ mod tests {
             shown,
             ["WAIT=10 s Longest wait. Chrome takes 2 s.", "FRAMES=1,024 Frames kept.", "BARE=16 MiB "]
         );
+    }
+
+    #[test]
+    fn values_are_shown_as_people_write_them() {
+        let cases = [
+            ("1024", "1,024"),
+            ("1_000_000", "1,000,000"),
+            ("1024 * 1024", "1 MiB"),
+            ("1536 * 1024", "1,536 KiB"),
+            ("3 * 100", "300"),
+            ("Duration::from_millis(1_500)", "1,500 ms"),
+            ("Duration::from_secs(30 * 60)", "1,800 s"),
+            ("OTHER * 2", "`OTHER * 2`"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(readable(value), expected, "{value}");
+        }
     }
 
     #[test]

@@ -10,11 +10,14 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// Finds the repository this xtask was built from.
+    /// Finds the repository cargo runs this xtask for.
+    ///
+    /// The folder known at build time is only second best: checkouts that share a target folder share the binary.
     pub(crate) fn find() -> Repository {
-        let manifest_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = manifest_folder.parent().unwrap_or(manifest_folder);
-        Repository { root: root.to_path_buf() }
+        let at_build_time = || PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let mut root = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(at_build_time, PathBuf::from);
+        root.pop();
+        Repository { root }
     }
 
     /// The folder that holds the workspace manifest.

@@ -1,0 +1,43 @@
+//! A browser's answer, read only as far as the caller wants. Knows nothing of how it arrived.
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+
+use crate::error::{CdpError, Method};
+
+/// The result of one command, as the bytes the browser wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    method: Method,
+    result: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn new(method: Method, result: Bytes) -> Self {
+        Self { method, result }
+    }
+
+    /// Reads the result as a type; fields the type does not name are skipped.
+    pub fn to<T: DeserializeOwned>(&self) -> Result<T, CdpError> {
+        serde_json::from_slice(&self.result)
+            .map_err(|error| CdpError::Malformed { method: self.method.clone(), detail: error.to_string() })
+    }
+
+    /// The result's JSON text as the browser wrote it.
+    #[must_use]
+    pub fn bytes(&self) -> &Bytes {
+        &self.result
+    }
+
+    /// Gives up the result's JSON text.
+    #[must_use]
+    pub fn into_bytes(self) -> Bytes {
+        self.result
+    }
+
+    /// The method this answers.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        &self.method
+    }
+}

@@ -20,6 +20,7 @@ mod mux;
 mod output;
 mod ownership;
 mod pending;
+mod probe;
 mod reply;
 mod rewrite;
 mod session_table;

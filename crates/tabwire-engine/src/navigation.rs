@@ -1,0 +1,72 @@
+//! Going to an address and knowing when it has loaded. Listeners are armed before the command that causes them.
+
+use serde::Deserialize;
+use serde_json::json;
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter};
+use tabwire_wire::{ErrorCode, Failure, TargetId};
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Navigated {
+    loader_id: Option<String>,
+    error_text: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LifecycleEvent {
+    frame_id: String,
+    loader_id: String,
+    name: String,
+}
+
+pub(crate) async fn navigate(
+    session: &CdpSession,
+    target: &TargetId,
+    url: &str,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let mut lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
+    session.enable("Page").await.map_err(CdpError::into_failure)?;
+    let enabled = session.begin("Page.setLifecycleEventsEnabled", &json!({"enabled": true}), deadline);
+    let started = session.begin("Page.navigate", &json!({"url": url}), deadline);
+    enabled.map_err(CdpError::into_failure)?.answer().await.map_err(CdpError::into_failure)?;
+    let answer = started.map_err(CdpError::into_failure)?.answer().await;
+    let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+    if let Some(text) = navigated.error_text {
+        return Err(unreachable(url, &text));
+    }
+    // Without a loader the navigation stayed within the document: nothing is loaded.
+    let Some(mut loader) = navigated.loader_id else { return Ok(()) };
+    let mut begun = false;
+    loop {
+        let event = lifecycle.next_within(deadline).await.map_err(|error| not_loaded(error, url))?;
+        let Ok(event) = event.to::<LifecycleEvent>() else { continue };
+        if event.frame_id != target.as_str() {
+            continue;
+        }
+        begun |= event.loader_id == loader;
+        // The page may send itself elsewhere before it has loaded; then that is what is waited for.
+        if begun && event.name == "init" {
+            loader = event.loader_id;
+        } else if event.loader_id == loader && event.name == "load" {
+            return Ok(());
+        }
+    }
+}
+
+fn unreachable(url: &str, text: &str) -> Failure {
+    Failure::new(ErrorCode::CdpError, format!("{url} could not be opened: {text}."))
+        .with_hint("Check the address and that its server answers.")
+}
+
+fn not_loaded(error: CdpError, url: &str) -> Failure {
+    match error {
+        CdpError::Timeout { after, .. } => Failure::new(
+            ErrorCode::Timeout,
+            format!("{url} did not finish loading within {} ms.", after.as_millis()),
+        )
+        .with_hint("Pass a longer --timeout, or look at what is there with `tabwire eval document.title`."),
+        other => other.into_failure(),
+    }
+}

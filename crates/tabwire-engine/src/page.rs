@@ -1,0 +1,175 @@
+//! One tab's page: navigating it, evaluating in it, saying what is on it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, CdpSession, Deadline};
+use tabwire_wire::{ErrorCode, Failure, TargetId};
+
+use crate::limits::{OUTLINE_CHARACTERS, RESULT_BYTES};
+use crate::navigation;
+
+/// A handle on one tab's page; clones share it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    target: TargetId,
+    session: CdpSession,
+}
+
+/// What is on a page, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outline {
+    /// Where it is.
+    pub url: String,
+    /// Its title.
+    pub title: String,
+    /// Its visible text, cut at a limit.
+    pub text: String,
+    /// Whether text was cut.
+    pub truncated: bool,
+}
+
+/// The result of an evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Evaluated {
+    /// The value; `null` for what JSON cannot carry.
+    pub value: Value,
+    /// What JSON cannot carry, as text: `undefined`, `NaN`, a function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub described: Option<String>,
+}
+
+/// Reads a page's outline; runs in a world of its own, out of the page's reach.
+const READ_OUTLINE: &str = include_str!("../../../page/outline.js");
+
+/// The isolated world's name, as DevTools shows it.
+const WORLD: &str = "tabwire";
+
+impl Page {
+    pub(crate) fn new(target: TargetId, session: CdpSession) -> Self {
+        Self { target, session }
+    }
+
+    /// The target the page lives in.
+    #[must_use]
+    pub fn target(&self) -> &TargetId {
+        &self.target
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.session.is_gone()
+    }
+
+    /// Goes to an address and waits until it has loaded.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn navigate(&self, url: &str, deadline: Deadline) -> Result<(), Failure> {
+        navigation::navigate(&self.session, &self.target, url, deadline).await
+    }
+
+    /// Evaluates an expression in the page's own world and awaits it.
+    ///
+    /// # Errors
+    /// With `EVAL_FAILED` when it throws.
+    pub async fn evaluate(&self, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
+        let params = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
+            "replMode": true,
+        });
+        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
+        let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        evaluation.into_result()
+    }
+
+    /// Says what is on the page.
+    ///
+    /// # Errors
+    /// When the page cannot be read.
+    pub async fn outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct World {
+            execution_context_id: u64,
+        }
+        let world = json!({"frameId": self.target, "worldName": WORLD});
+        let answer = self.session.send("Page.createIsolatedWorld", &world, deadline).await;
+        let world: World = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let expression = format!("({READ_OUTLINE})({OUTLINE_CHARACTERS})");
+        let params = json!({
+            "expression": expression, "contextId": world.execution_context_id, "returnByValue": true,
+        });
+        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
+        let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let value = evaluation.into_result()?.value;
+        serde_json::from_value(value).map_err(|error| {
+            Failure::new(ErrorCode::Internal, format!("The page's outline is not readable: {error}."))
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Evaluation {
+    result: RemoteObject,
+    exception_details: Option<ExceptionDetails>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RemoteObject {
+    value: Option<Value>,
+    unserializable_value: Option<String>,
+    description: Option<String>,
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExceptionDetails {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    line_number: u64,
+    #[serde(default)]
+    column_number: u64,
+    exception: Option<RemoteObject>,
+}
+
+impl Evaluation {
+    fn into_result(self) -> Result<Evaluated, Failure> {
+        if let Some(details) = self.exception_details {
+            return Err(details.into_failure());
+        }
+        let size = self.result.value.as_ref().map_or(0, |value| value.to_string().len());
+        if size > RESULT_BYTES {
+            let message =
+                format!("The result has {size} bytes, more than the {RESULT_BYTES} that are returned.");
+            return Err(Failure::new(ErrorCode::EvalFailed, message)
+                .with_hint("Return less: a part, a count, a summary."));
+        }
+        let described = match &self.result.value {
+            Some(_) => None,
+            None => {
+                Some(self.result.unserializable_value.or(self.result.description).unwrap_or(self.result.kind))
+            }
+        };
+        Ok(Evaluated { value: self.result.value.unwrap_or(Value::Null), described })
+    }
+}
+
+impl ExceptionDetails {
+    fn into_failure(self) -> Failure {
+        let thrown = self.exception.and_then(|thrown| {
+            thrown.description.or_else(|| thrown.value.map(|value| format!("{} {value}", self.text)))
+        });
+        let what = thrown.unwrap_or(self.text);
+        let first = what.lines().next().unwrap_or_default();
+        let message = format!(
+            "The expression threw at line {}, column {}: {first}",
+            self.line_number + 1,
+            self.column_number + 1
+        );
+        Failure::new(ErrorCode::EvalFailed, message)
+    }
+}

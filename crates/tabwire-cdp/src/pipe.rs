@@ -189,7 +189,7 @@ mod tests {
         let (source, mut sink) = pair();
         drop(source);
         sink.enqueue(BytesMut::from("{}"));
-        let error = sink.try_flush().expect_err("nobody reads");
+        let error = sink.flush().await.expect_err("nobody reads");
         assert_eq!(
             error,
             TransportError::Io { operation: "writing to the browser", kind: io::ErrorKind::BrokenPipe }

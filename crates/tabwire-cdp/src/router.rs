@@ -1,6 +1,7 @@
 //! Decides whose an incoming frame is: cdp session first, then id. Has no `async` and no sockets.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use bytes::{Bytes, BytesMut};
@@ -26,6 +27,7 @@ use crate::target_table::TargetTable;
 #[derive(Debug, Default)]
 pub(crate) struct Router {
     state: Mutex<State>,
+    ids_drawn: AtomicU64,
     /// Kept up to date before anybody hears of a change, once somebody asked for it.
     targets: OnceLock<Arc<TargetTable>>,
     pub(crate) counters: Counters,
@@ -33,7 +35,6 @@ pub(crate) struct Router {
 
 #[derive(Debug, Default)]
 struct State {
-    next_id: u64,
     pending: PendingCommands,
     sessions: SessionTable,
     closed: Option<CloseReason>,
@@ -57,9 +58,7 @@ impl Router {
 
     /// Draws a fresh command id.
     pub(crate) fn draw_id(&self) -> CommandId {
-        let mut state = self.lock();
-        state.next_id += 1;
-        CommandId::new(state.next_id)
+        CommandId::new(self.ids_drawn.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Registers a command just before it is sent.

@@ -60,6 +60,11 @@ impl Brain {
         let id = request.get("id").cloned().unwrap_or(Value::Null);
         let method = request.get("method").and_then(Value::as_str).unwrap_or_default();
         let session = request.get("sessionId").and_then(Value::as_str).map(str::to_owned);
+        if session.as_ref().is_some_and(|session| !self.targets.has_session(connection, session)) {
+            // As in Chrome, this one error comes without the cdp session it was asked on.
+            let error = json!({"code": -32001, "message": "Session with given id not found."});
+            return vec![(connection, Step::Send(bytes(&json!({"id": id, "error": error}))))];
+        }
         let from = (connection, session);
         let mut events = Vec::new();
         let misdeed = self.script.take(method);
@@ -92,11 +97,6 @@ impl Brain {
         parameters: &Value,
         events: &mut Vec<(Address, Value)>,
     ) -> Outcome {
-        if let (connection, Some(session)) = from
-            && !self.targets.has_session(*connection, session)
-        {
-            return Err("Session with given id not found.".into());
-        }
         match method {
             "Browser.getVersion" => Ok(json!({"protocolVersion": "1.3", "product": "Chrome/156.0.0.0",
                 "revision": "@fake", "userAgent": "FakeBrowser", "jsVersion": "15.6"})),

@@ -1,0 +1,87 @@
+// Runs named operations one after the other, each with its own deadline, and keeps the score.
+// Prints one JSON line per failure and one at the end. Knows nothing of any client library.
+
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+const OPERATION_MILLISECONDS = 10_000;
+const PAUSE_MILLISECONDS = 120_000;
+
+export class OperationRunner {
+  constructor(client, random) {
+    this.client = client;
+    this.random = random;
+    this.operations = 0;
+    this.failures = [];
+    this.started = Date.now();
+    process.on('unhandledRejection', (error) => this.fail('unhandled rejection', '-', error));
+  }
+
+  /** Runs one operation; what it throws, and what it throws too late, is a failure of that name. */
+  async run(name, context, operation) {
+    const number = ++this.operations;
+    let timer;
+    const deadline = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`no end after ${OPERATION_MILLISECONDS} ms`)), OPERATION_MILLISECONDS);
+    });
+    const work = Promise.resolve().then(operation);
+    work.catch(() => {}); // After the deadline nobody waits for it any more.
+    try {
+      await Promise.race([work, deadline]);
+    } catch (error) {
+      this.fail(name, context, error, number);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  fail(name, context, error, number = this.operations) {
+    const message = String(error?.message ?? error).slice(0, 400);
+    const failure = { operation: number, name, context, message };
+    this.failures.push(failure);
+    console.log(JSON.stringify({ failure }));
+  }
+
+  /**
+   * Runs at least `count` operations: every one of the list in each context before any comes twice,
+   * in random order, and `recheck` after every twentieth.
+   */
+  async runMany({ operations, worlds, count, recheck, pauseAt }) {
+    let round = [];
+    while (this.operations < count) {
+      if (round.length === 0) {
+        round = this.random.shuffled(worlds.flatMap((world) => operations.map((operation) => ({ operation, world }))));
+      }
+      const { operation, world } = round.pop();
+      await this.run(operation.name, world.kind, () => world.perform(operation));
+      if (this.operations % 20 === 19) {
+        for (const each of worlds) await this.run('settings still hold', each.kind, () => recheck(each));
+      }
+      if (pauseAt && this.operations >= pauseAt) {
+        pauseAt = 0;
+        await this.pause();
+      }
+    }
+  }
+
+  /** Tells the parent that it may do something now, and goes on when it has sent a line. */
+  async pause() {
+    const lines = createInterface({ input: process.stdin });
+    console.log(JSON.stringify({ paused: this.operations }));
+    await once(lines, 'line', { signal: AbortSignal.timeout(PAUSE_MILLISECONDS) }).finally(() => lines.close());
+  }
+
+  /** Prints the score and sets the exit code. */
+  finish() {
+    const broken = new Set(this.failures.map((failure) => failure.operation)).size;
+    console.log(JSON.stringify({
+      client: this.client,
+      operations: this.operations,
+      passed: this.operations - Math.min(broken, this.operations),
+      failed: this.failures.length,
+      failures: this.failures,
+      milliseconds: Date.now() - this.started,
+    }));
+    process.exitCode = this.failures.length === 0 ? 0 : 1;
+  }
+}

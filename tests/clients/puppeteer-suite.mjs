@@ -1,0 +1,68 @@
+// Drives a CDP endpoint with stock Puppeteer: mixed operations in an own and in the default context.
+//
+//   node puppeteer-suite.mjs --endpoint <ws or http address> --site-port N
+//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K]
+//
+// Exit code 0 only if every operation passed and nothing of another client was ever seen.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import puppeteer from 'puppeteer-core';
+import { readArguments } from './command-line.mjs';
+import { websocketAddress } from './devtools-endpoint.mjs';
+import { OperationRunner } from './operation-runner.mjs';
+import { openPersistentPage, operations, recheckPersistentPage } from './puppeteer-operations.mjs';
+import { PuppeteerWorld } from './puppeteer-world.mjs';
+import { SeededRandom } from './seeded-random.mjs';
+
+const settings = readArguments(
+  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0' },
+  ['endpoint', 'site-port'],
+);
+const random = new SeededRandom(Number(settings.seed));
+const runner = new OperationRunner('puppeteer', random);
+const folder = await mkdtemp(join(tmpdir(), 'puppeteer-suite-'));
+const browser = await puppeteer.connect({ browserWSEndpoint: await websocketAddress(settings.endpoint), defaultViewport: null });
+const announced = new Set();
+browser.on('targetcreated', (target) => { if (target.type() === 'page') announced.add(target); });
+
+function worldOf(kind, context) {
+  return new PuppeteerWorld({ kind, browser, context, sitePort: settings['site-port'], random, folder });
+}
+
+try {
+  const kinds = settings.contexts.split(',');
+  const worlds = [];
+  if (kinds.includes('default')) worlds.push(worldOf('default', browser.defaultBrowserContext()));
+  if (kinds.includes('own')) worlds.push(worldOf('own', await browser.createBrowserContext()));
+  for (const world of worlds) {
+    world.others = worlds.filter((other) => other !== world);
+    await runner.run('settings are made', world.kind, () => openPersistentPage(world));
+  }
+  await runner.runMany({
+    operations,
+    worlds,
+    count: Number(settings.operations),
+    recheck: recheckPersistentPage,
+    pauseAt: Number(settings['pause-at']),
+  });
+  const expected = kinds.includes('own') ? 2 : 1;
+  if (browser.browserContexts().length !== expected) {
+    runner.fail('foreign-context', '-', `${browser.browserContexts().length} contexts, expected ${expected}`);
+  }
+  const claimed = new Set(worlds.flatMap((world) => [...world.claimed]));
+  for (const target of announced) {
+    if (!claimed.has(target)) runner.fail('foreign-page', '-', target.url());
+  }
+  for (const world of worlds) {
+    await world.persistent?.close().catch(() => {});
+    if (world.kind === 'own') await world.context.close();
+  }
+} catch (error) {
+  runner.fail('suite', '-', error);
+} finally {
+  await browser.disconnect();
+  await rm(folder, { recursive: true, force: true });
+}
+runner.finish();

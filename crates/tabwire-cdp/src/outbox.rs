@@ -42,7 +42,9 @@ enum Slot {
 #[derive(Debug)]
 pub(crate) enum PushError {
     Closed,
-    Backlogged { waiting: usize },
+    Backlogged {
+        waiting: usize,
+    },
     /// The link failed while this frame was written: some of it may have left.
     Broken(TransportError),
 }

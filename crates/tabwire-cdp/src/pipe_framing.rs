@@ -23,6 +23,8 @@ pub struct Oversize {
     pub tail: Bytes,
     /// The frame's full length.
     pub size: usize,
+    /// The ceiling it passed.
+    pub limit: usize,
 }
 
 /// Cuts frames out of a stream of bytes without copying them.
@@ -150,7 +152,8 @@ impl PipeFramer {
                 None
             }
             State::Discarding { head, tail, size, begun: Begun::Here } => {
-                Some(Framed::Oversize(Oversize { head: head.freeze(), tail: tail.freeze(), size }))
+                let (head, tail, limit) = (head.freeze(), tail.freeze(), self.ceiling);
+                Some(Framed::Oversize(Oversize { head, tail, size, limit }))
             }
             // An empty piece is what a new holder of the pipe writes first; it means nothing.
             _ if piece.is_empty() => None,

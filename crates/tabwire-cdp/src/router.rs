@@ -15,7 +15,7 @@ use crate::close_reason::CloseReason;
 use crate::counters::Counters;
 use crate::error::{CODE_SESSION_NOT_FOUND, CdpError, Method};
 use crate::event::{Event, Subscriber};
-use crate::limits::{BROWSER_MESSAGE_CEILING, EVENT_COPY_LIMIT, OVERSIZE_EXCERPT};
+use crate::limits::{EVENT_COPY_LIMIT, OVERSIZE_EXCERPT};
 use crate::message::{Incoming, payload, protocol_error, recover_address};
 use crate::pending::{Claim, CommandId, Outcome, Pending, PendingCommands};
 use crate::pipe_framing::{Framed, Oversize};
@@ -238,7 +238,7 @@ impl Router {
         self.fail_owner(&oversize.head, &oversize.tail, |method| CdpError::TooLarge {
             method,
             size: oversize.size,
-            limit: BROWSER_MESSAGE_CEILING,
+            limit: oversize.limit,
         });
     }
 

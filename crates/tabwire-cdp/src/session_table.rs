@@ -141,8 +141,7 @@ impl SessionTable {
             Stage::Unclaimed(held) => Some(held),
             Stage::Claimed { .. } | Stage::Released => None,
         };
-        entry.stage =
-            Stage::Claimed { state: Arc::downgrade(&state), life: Arc::clone(state.life()), held };
+        entry.stage = Stage::Claimed { state: Arc::downgrade(&state), life: Arc::clone(state.life()), held };
         state
     }
 

@@ -94,7 +94,8 @@ impl TargetTable {
     /// Removes every target of a context that was disposed, now and for good.
     pub(crate) fn dispose_context(&self, context: &BrowserContextId) {
         let mut state = self.lock();
-        let of_context = state.targets.values().filter(|info| info.browser_context_id.as_ref() == Some(context));
+        let of_context =
+            state.targets.values().filter(|info| info.browser_context_id.as_ref() == Some(context));
         let of_context: Vec<TargetId> = of_context.map(|info| info.target_id.clone()).collect();
         for target in of_context {
             state.destroy(&target);

@@ -73,7 +73,10 @@ impl TaskGroup {
                 tracing::error!(task = %name, "task panicked");
             }
         };
-        #[expect(clippy::disallowed_methods, reason = "this is the task group every other start goes through")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the task group every other start goes through"
+        )]
         let handle = tokio::spawn(task);
         if let Some(task) = self.shared.lock().tasks.get_mut(&key) {
             task.abort = Some(handle.abort_handle());

@@ -78,7 +78,9 @@ impl TransportError {
             Self::BadAddress { .. } => Failure::new(ErrorCode::BadArgs, message)
                 .with_hint("Give a ws:// or wss:// address as the browser prints it."),
             Self::ConnectTimeout { .. } | Self::Refused { .. } => Failure::new(ErrorCode::NoBackend, message)
-                .with_hint("Check that the browser runs with remote debugging and that the address is current."),
+                .with_hint(
+                    "Check that the browser runs with remote debugging and that the address is current.",
+                ),
             Self::Io { .. } | Self::TooLarge { .. } | Self::Rules { .. } | Self::Closed => {
                 Failure::new(ErrorCode::BrowserGone, message)
             }

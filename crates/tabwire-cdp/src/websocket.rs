@@ -65,9 +65,9 @@ impl WebSocketAddress {
     ///
     /// `Origin` is refused: Chrome rejects connections that carry an origin it does not know.
     pub fn with_headers(mut self, headers: HeaderMap) -> Result<Self, TransportError> {
-        let refused = headers
-            .keys()
-            .find(|name| **name == header::ORIGIN || tokio_websockets::client::DISALLOWED_HEADERS.contains(name));
+        let refused = headers.keys().find(|name| {
+            **name == header::ORIGIN || tokio_websockets::client::DISALLOWED_HEADERS.contains(name)
+        });
         if let Some(name) = refused {
             let detail = format!("the header {name} cannot be set");
             return Err(TransportError::BadAddress { detail });
@@ -109,13 +109,11 @@ impl WebSocketAddress {
         let port = self.uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let stream = TcpStream::connect((host, port)).await?;
         stream.set_nodelay(true)?;
-        let stream: Box<dyn ByteStream> = if encrypted {
-            Box::new(Connector::new()?.wrap(host, stream).await?)
-        } else {
-            Box::new(stream)
-        };
-        let mut builder =
-            ClientBuilder::from_uri(self.uri.clone()).config(stream_config()).limits(stream_limits(self.ceiling));
+        let stream: Box<dyn ByteStream> =
+            if encrypted { Box::new(Connector::new()?.wrap(host, stream).await?) } else { Box::new(stream) };
+        let mut builder = ClientBuilder::from_uri(self.uri.clone())
+            .config(stream_config())
+            .limits(stream_limits(self.ceiling));
         for (name, value) in &self.headers {
             builder = builder.add_header(name.clone(), value.clone())?;
         }
@@ -141,7 +139,10 @@ pub fn stream_limits(ceiling: usize) -> Limits {
 pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, FrameSink) {
     let (sink, stream) = socket.split();
     let waiting = VecDeque::new();
-    (FrameSource::WebSocket(WebSocketSource { stream }), FrameSink::WebSocket(WebSocketSink { sink, waiting }))
+    (
+        FrameSource::WebSocket(WebSocketSource { stream }),
+        FrameSink::WebSocket(WebSocketSink { sink, waiting }),
+    )
 }
 
 impl WebSocketSource {

@@ -27,7 +27,7 @@ impl ScriptedBrowser {
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match line.split_once("> ") {
                 Some(("client", expected)) => {
-                    assert_eq!(self.hear().await, expected, "client's next command")
+                    assert_eq!(self.hear().await, expected, "client's next command");
                 }
                 Some(("browser", frame)) => self.say(frame.as_bytes()).await,
                 _ => panic!("not a line of a script: {line}"),

@@ -1,0 +1,275 @@
+//! Finding the websocket of a browser that somebody else started.
+//!
+//! Speaks just enough HTTP/1.1 to ask for `/json/version`, and never sends an
+//! Origin. Such a browser is `Ownership::Attached`: we never close it.
+
+use std::fmt;
+use std::io::{Read as _, Write as _};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use url::{Host, Url};
+
+use crate::browser_kind::{BrowserKind, Channel};
+use crate::error::{AttachFault, BrowserError};
+use crate::{atomic_file, limits};
+
+/// Where a user says a browser is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttachAddress {
+    /// A debugging port, over HTTP.
+    Http(Url),
+    /// The websocket itself.
+    Websocket(Url),
+    /// The profile directory of a browser with debugging on.
+    Profile(PathBuf),
+    /// The user's own browser of that kind, with debugging turned on in it.
+    Channel(BrowserKind, Channel),
+}
+
+/// The websocket of a browser, possibly with a secret in its path or query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebsocketAddress(Url);
+
+impl WebsocketAddress {
+    /// The whole address, secrets included.
+    #[must_use]
+    pub fn expose(&self) -> &Url {
+        &self.0
+    }
+}
+
+impl fmt::Display for WebsocketAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", Masked(&self.0))
+    }
+}
+
+impl fmt::Debug for WebsocketAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "WebsocketAddress({})", Masked(&self.0))
+    }
+}
+
+/// An address without user, path and query, which may be secret.
+struct Masked<'a>(&'a Url);
+
+impl fmt::Display for Masked<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}://{}", self.0.scheme(), self.0.host_str().unwrap_or_default())?;
+        self.0.port().map_or(Ok(()), |port| write!(formatter, ":{port}"))
+    }
+}
+
+impl AttachAddress {
+    /// Reads a port, an `http://`, `ws://` or `wss://` address, a directory, or a channel's name.
+    ///
+    /// # Errors
+    /// When the text is none of these.
+    pub fn parse(text: &str) -> Result<Self, BrowserError> {
+        let bad = || BrowserError::BadAddress { text: text.chars().take(80).collect() };
+        let text = text.trim();
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let port: u16 = text.parse().ok().filter(|port| *port > 0).ok_or_else(bad)?;
+            return Ok(Self::Http(at_loopback("http", port, "/")?));
+        }
+        if text.starts_with('/') || text.starts_with("./") || text.starts_with("../") {
+            return Ok(Self::Profile(PathBuf::from(text)));
+        }
+        if let Some((kind, channel)) = BrowserKind::find(text) {
+            return Ok(Self::Channel(kind, channel));
+        }
+        let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = Url::parse(&with_scheme).map_err(|_| bad())?;
+        let has_host = url.host_str().is_some_and(|host| !host.is_empty());
+        match url.scheme() {
+            "ws" | "wss" if has_host => Ok(Self::Websocket(url)),
+            // A name without a port is more likely a mistyped channel than a server.
+            "http" if has_host && (text.contains("://") || url.port().is_some()) => Ok(Self::Http(url)),
+            _ => Err(bad()),
+        }
+    }
+}
+
+fn at_loopback(scheme: &str, port: u16, path: &str) -> Result<Url, BrowserError> {
+    let text = format!("{scheme}://127.0.0.1:{port}{path}");
+    Url::parse(&text).map_err(|_| BrowserError::BadAddress { text })
+}
+
+/// Finds the websocket behind an address.
+///
+/// `home` is where the channels' own profiles are looked for.
+///
+/// # Errors
+/// `NO_BACKEND` when nothing that speaks the protocol answers in time.
+pub fn discover(
+    address: &AttachAddress,
+    home: Option<&Path>,
+    deadline: Instant,
+) -> Result<WebsocketAddress, BrowserError> {
+    match address {
+        AttachAddress::Websocket(url) => Ok(WebsocketAddress(url.clone())),
+        AttachAddress::Http(url) => ask_version(url, deadline),
+        AttachAddress::Profile(profile) => discover_profile(profile, deadline),
+        AttachAddress::Channel(kind, channel) => {
+            let directories = default_profiles(*kind, *channel);
+            let profiles = home.into_iter().flat_map(|home| directories.iter().map(|place| home.join(place)));
+            let debugged = profiles.into_iter().find(|profile| profile.join(PORT_FILE).exists());
+            let profile = debugged.ok_or_else(|| BrowserError::Unreachable {
+                address: kind.to_string(),
+                why: AttachFault::NoPortFile,
+            })?;
+            discover_profile(&profile, deadline)
+        }
+    }
+}
+
+/// The file a browser with debugging on keeps in its profile: port and websocket path.
+const PORT_FILE: &str = "DevToolsActivePort";
+
+/// Chrome's own remote-debugging toggle serves no HTTP discovery (404); its file has the path.
+fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketAddress, BrowserError> {
+    let failed = |why| BrowserError::Unreachable { address: profile.display().to_string(), why };
+    let content = atomic_file::read(&profile.join(PORT_FILE), limits::ACTIVE_PORT_BYTES)
+        .map_err(|_| failed(AttachFault::NoPortFile))?;
+    let (port, path) = parse_port_file(&content).ok_or_else(|| failed(AttachFault::BadPortFile))?;
+    match ask_version(&at_loopback("http", port, "/")?, deadline) {
+        Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => {
+            at_loopback("ws", port, path).map(WebsocketAddress)
+        }
+        answered => answered,
+    }
+}
+
+fn parse_port_file(content: &[u8]) -> Option<(u16, &str)> {
+    let mut lines = std::str::from_utf8(content).ok()?.lines();
+    let port = lines.next()?.trim().parse().ok().filter(|port| *port > 0)?;
+    let path = lines.next()?.trim();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    (path.starts_with('/') && path.bytes().all(plain)).then_some((port, path))
+}
+
+/// The profiles of the user's own browsers below a home; only ever attached to.
+fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static str] {
+    use {BrowserKind as Kind, Channel as From};
+    match (kind, channel) {
+        (Kind::Chrome, From::Stable) => &[".config/google-chrome", "Library/Application Support/Google/Chrome"],
+        (Kind::Chrome, From::Beta) => &[".config/google-chrome-beta", "Library/Application Support/Google/Chrome Beta"],
+        (Kind::Chrome, From::Dev) => {
+            &[".config/google-chrome-unstable", "Library/Application Support/Google/Chrome Dev"]
+        }
+        (Kind::Chrome, From::Canary) => {
+            &[".config/google-chrome-canary", "Library/Application Support/Google/Chrome Canary"]
+        }
+        (Kind::Chromium, _) => {
+            &[".config/chromium", "snap/chromium/common/chromium", "Library/Application Support/Chromium"]
+        }
+        (Kind::Edge, From::Stable) => &[".config/microsoft-edge", "Library/Application Support/Microsoft Edge"],
+        (Kind::Edge, From::Beta) => &[".config/microsoft-edge-beta", "Library/Application Support/Microsoft Edge Beta"],
+        (Kind::Edge, From::Dev) => &[".config/microsoft-edge-dev", "Library/Application Support/Microsoft Edge Dev"],
+        (Kind::Edge, From::Canary) => &["Library/Application Support/Microsoft Edge Canary"],
+        (Kind::Brave, From::Stable) => {
+            &[".config/BraveSoftware/Brave-Browser", "Library/Application Support/BraveSoftware/Brave-Browser"]
+        }
+        (Kind::Brave, From::Beta) => {
+            &[".config/BraveSoftware/Brave-Browser-Beta", "Library/Application Support/BraveSoftware/Brave-Browser-Beta"]
+        }
+        (Kind::Brave, From::Dev | From::Canary) => &[
+            ".config/BraveSoftware/Brave-Browser-Nightly",
+            "Library/Application Support/BraveSoftware/Brave-Browser-Nightly",
+        ],
+    }
+}
+
+fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketAddress, BrowserError> {
+    let failed = |why| BrowserError::Unreachable { address: Masked(url).to_string(), why };
+    let (status, body) = get_version(url, deadline).map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
+    if status != 200 {
+        return Err(failed(AttachFault::Status(status)));
+    }
+    let answer: serde_json::Value = serde_json::from_slice(&body).map_err(|_| failed(AttachFault::NoWebsocket))?;
+    let named = answer.get("webSocketDebuggerUrl").and_then(serde_json::Value::as_str);
+    let mut websocket =
+        named.and_then(|named| Url::parse(named).ok()).ok_or_else(|| failed(AttachFault::NoWebsocket))?;
+    if !matches!(websocket.scheme(), "ws" | "wss") {
+        return Err(failed(AttachFault::NoWebsocket));
+    }
+    // The answer may name the host as the browser sees it; we stay with the one we reached.
+    let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
+    if moved { Ok(WebsocketAddress(websocket)) } else { Err(failed(AttachFault::NoWebsocket)) }
+}
+
+/// One GET with a deadline over the whole exchange; the answer ends with the connection or its length.
+fn get_version(url: &Url, deadline: Instant) -> std::io::Result<(u16, Vec<u8>)> {
+    let left = || -> std::io::Result<Duration> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(std::io::ErrorKind::TimedOut.into()) } else { Ok(left) }
+    };
+    let host = url.host().ok_or(std::io::ErrorKind::InvalidInput)?;
+    let port = url.port_or_known_default().unwrap_or(80);
+    // Chromium refuses a Host header that is a name, except localhost.
+    let mut stream = connect(&host, port, &left)?;
+    stream.set_write_timeout(Some(left()?))?;
+    write!(stream, "GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nAccept: application/json\r\n\r\n")?;
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some(whole) = parse_answer(&answer, false) {
+            return Ok(whole);
+        }
+        stream.set_read_timeout(Some(left()?))?;
+        match stream.read(&mut buffer)? {
+            0 => break,
+            read => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+        }
+        if answer.len() > limits::DISCOVERY_BYTES {
+            break;
+        }
+    }
+    parse_answer(&answer, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
+}
+
+fn connect(
+    host: &Host<&str>,
+    port: u16,
+    left: &impl Fn() -> std::io::Result<Duration>,
+) -> std::io::Result<TcpStream> {
+    let addresses: Vec<_> = match host {
+        Host::Domain(name) => (*name, port).to_socket_addrs()?.collect(),
+        Host::Ipv4(address) => vec![(*address, port).into()],
+        Host::Ipv6(address) => vec![(*address, port).into()],
+    };
+    let mut last = std::io::Error::from(std::io::ErrorKind::NotFound);
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, left()?) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Status and body; `None` while more is needed and the connection is open.
+fn parse_answer(answer: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(answer.get(..end)?).ok()?;
+    let body = answer.get(end + 4..)?;
+    let mut lines = head.split("\r\n");
+    let status_line = lines.next()?;
+    let mut words = status_line.strip_prefix("HTTP/1.")?.split(' ');
+    let status = words.nth(1)?.parse().ok()?;
+    let length = lines
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+        .and_then(|(_, value)| value.trim().parse::<usize>().ok());
+    match length {
+        Some(length) if body.len() >= length => Some((status, body.get(..length)?.to_vec())),
+        _ if is_all => Some((status, body.to_vec())),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+#[path = "attach_tests.rs"]
+mod tests;

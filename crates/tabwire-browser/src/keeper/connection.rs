@@ -1,0 +1,213 @@
+//! One control connection: lines in, lines out, both bounded.
+//! Knows nothing of what the lines mean.
+
+use std::io::{ErrorKind, IoSlice, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+
+use super::control_message::ControlAnswer;
+use crate::limits;
+
+/// Tells connections apart; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ConnectionKey(pub(super) u64);
+
+/// What came in on a connection.
+#[derive(Debug)]
+pub(super) enum Received {
+    /// Whole lines, possibly none yet.
+    Lines(Vec<Vec<u8>>),
+    /// The other side left, or broke the rules.
+    Closed,
+}
+
+/// One peer with our own user id.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) key: ConnectionKey,
+    /// Wants to hear when the browser is gone.
+    pub(super) waits_for_stop: bool,
+    heard: Instant,
+    stream: UnixStream,
+    input: Vec<u8>,
+    output: Vec<u8>,
+}
+
+impl Connection {
+    /// Takes a connection if the peer has our own user id.
+    pub(super) fn accept(key: ConnectionKey, stream: UnixStream) -> Option<Self> {
+        let ours = peer_uid(&stream)? == rustix::process::geteuid().as_raw();
+        if !ours || stream.set_nonblocking(true).is_err() {
+            return None;
+        }
+        let heard = Instant::now();
+        Some(Self { key, waits_for_stop: false, heard, stream, input: Vec::new(), output: Vec::new() })
+    }
+
+    /// When it last said something.
+    pub(super) fn heard(&self) -> Instant {
+        self.heard
+    }
+
+    /// To wait on.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    /// Whether an answer waits for the peer to read.
+    pub(super) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// Reads what is there.
+    pub(super) fn receive(&mut self) -> Received {
+        self.heard = Instant::now();
+        let mut buffer = [0; 4096];
+        loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return Received::Closed,
+                Ok(read) => self.input.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => return Received::Closed,
+            }
+            if self.input.len() > limits::CONTROL_LINE_BYTES {
+                return Received::Closed;
+            }
+        }
+        let mut lines = Vec::new();
+        while let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+            let rest = self.input.split_off(end + 1);
+            let mut line = std::mem::replace(&mut self.input, rest);
+            line.pop();
+            lines.push(line);
+        }
+        Received::Lines(lines)
+    }
+
+    /// Queues an answer and sends what can be sent; false when the peer is lost.
+    pub(super) fn send(&mut self, answer: &ControlAnswer) -> bool {
+        let Some(line) = as_line(answer) else { return false };
+        if self.output.len() + line.len() > 2 * limits::CONTROL_ANSWER_BYTES {
+            return false;
+        }
+        self.output.extend_from_slice(&line);
+        self.flush()
+    }
+
+    /// Sends an answer together with descriptors; false when the peer is lost.
+    pub(super) fn send_with_descriptors(&mut self, answer: &ControlAnswer, descriptors: &[BorrowedFd<'_>; 2]) -> bool {
+        let Some(line) = as_line(answer) else { return false };
+        if self.has_output() {
+            return false;
+        }
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
+            return false;
+        }
+        let sent = rustix::net::sendmsg(&self.stream, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty());
+        let Some(rest) = sent.ok().and_then(|sent| line.get(sent..)) else { return false };
+        self.output.extend_from_slice(rest);
+        self.flush()
+    }
+
+    /// Sends what can be sent; false when the peer is lost.
+    pub(super) fn flush(&mut self) -> bool {
+        while self.has_output() {
+            match self.stream.write(&self.output) {
+                Ok(0) => return false,
+                Ok(sent) => drop(self.output.drain(..sent)),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return true,
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// Says a last thing, waiting a little for the peer to take it.
+    pub(super) fn say_farewell(mut self, answer: &ControlAnswer, patience: Duration) {
+        let blocking = self.stream.set_nonblocking(false).is_ok();
+        if blocking && self.stream.set_write_timeout(Some(patience)).is_ok() {
+            self.send(answer);
+        }
+    }
+}
+
+fn as_line(answer: &ControlAnswer) -> Option<Vec<u8>> {
+    let mut line = serde_json::to_vec(answer).ok()?;
+    line.push(b'\n');
+    Some(line)
+}
+
+#[cfg(target_os = "linux")]
+fn peer_uid(stream: &UnixStream) -> Option<u32> {
+    rustix::net::sockopt::socket_peercred(stream).ok().map(|peer| peer.uid.as_raw())
+}
+
+#[cfg(not(target_os = "linux"))]
+#[expect(unsafe_code, reason = "rustix has no getpeereid")]
+fn peer_uid(stream: &UnixStream) -> Option<u32> {
+    use std::os::fd::AsRawFd as _;
+    let (mut user, mut group) = (0, 0);
+    // SAFETY: the descriptor is open for the whole call, and both pointers are
+    // to initialised locals of the right type that outlive it.
+    let answered = unsafe { libc::getpeereid(stream.as_raw_fd(), &mut user, &mut group) };
+    (answered == 0).then_some(user)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixStream;
+
+    use super::{Connection, ConnectionKey, Received};
+    use crate::keeper::ControlAnswer;
+    use crate::limits;
+
+    fn pair() -> (UnixStream, Connection) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (ours, Connection::accept(ConnectionKey(1), theirs).expect("the peer is this process"))
+    }
+
+    #[test]
+    fn lines_come_whole_and_in_order() {
+        let (mut peer, mut connection) = pair();
+        peer.write_all(b"one\ntw").unwrap();
+        assert!(matches!(connection.receive(), Received::Lines(lines) if lines == [b"one"]));
+        peer.write_all(b"o\n\nthree\n").unwrap();
+        assert!(matches!(connection.receive(), Received::Lines(lines) if lines == [&b"two"[..], b"", b"three"]));
+        drop(peer);
+        assert!(matches!(connection.receive(), Received::Closed));
+    }
+
+    #[test]
+    fn a_line_without_end_closes_the_connection() {
+        let (mut peer, mut connection) = pair();
+        let writer = std::thread::spawn(move || peer.write_all(&vec![b'x'; 4 * limits::CONTROL_LINE_BYTES]));
+        loop {
+            match connection.receive() {
+                Received::Closed => break,
+                Received::Lines(lines) => assert!(lines.is_empty()),
+            }
+        }
+        drop(connection);
+        assert!(writer.join().unwrap().is_err());
+    }
+
+    #[test]
+    fn a_peer_that_does_not_read_cannot_make_us_wait_or_grow() {
+        let (mut peer, mut connection) = pair();
+        let answer = ControlAnswer::Stderr { text: "x".repeat(limits::STDERR_RING_BYTES) };
+        let sent = (0..1000).take_while(|_| connection.send(&answer)).count();
+        assert!(sent < 1000 && connection.has_output());
+        let mut taken = vec![0; 1000];
+        peer.read_exact(&mut taken).unwrap();
+        assert!(taken.starts_with(b"{\"stderr\":"));
+    }
+}

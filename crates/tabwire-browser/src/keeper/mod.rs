@@ -1,0 +1,62 @@
+//! The body of `tabwire keep`: one process that owns one browser.
+//!
+//! It starts the browser, hands its pipe to whoever holds the claim, drains the
+//! pipe while nobody does, ends the browser when it is not wanted any more and
+//! cleans up behind it. It never reads a protocol message beyond the greeting.
+
+mod browser_process;
+mod connection;
+mod control_message;
+mod keep_request;
+mod serve;
+mod signals;
+mod start;
+mod stderr_ring;
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+pub use control_message::{ControlAnswer, ControlRequest, KeeperState};
+pub use keep_request::{KeepOutcome, KeepRequest};
+
+use crate::error::BrowserError;
+
+/// Keeps one browser from its start to its end.
+///
+/// Reads one [`KeepRequest`] from `input` (the process's stdin), writes one line
+/// with the [`KeepOutcome`] to `output` (its stdout), then lets go of stdin,
+/// stdout and stderr and serves until the browser is gone. Must be called in a
+/// process of its own with one thread: it takes over signals, the session and
+/// the standard streams.
+///
+/// # Errors
+/// When the browser could not be started; the outcome has then been written.
+pub fn run(input: impl Read, mut output: impl Write) -> Result<(), BrowserError> {
+    let started = signals::Signals::register()
+        .and_then(|signals| Ok((KeepRequest::read(input)?, signals)))
+        .and_then(|(request, signals)| start::start(request, signals));
+    let (keeper, outcome) = match started {
+        Ok((keeper, descriptor)) => (Ok(keeper), KeepOutcome::Ok(Box::new(descriptor))),
+        Err(error) => {
+            let failure = tabwire_wire::Failure::from(error);
+            (Err(failure.clone()), KeepOutcome::Failed(failure))
+        }
+    };
+    // Whoever asked may be gone already; then linger decides, as for any unclaimed browser.
+    let _ = outcome.write(&mut output);
+    drop(output);
+    let keeper = keeper?;
+    let _ = let_go_of_standard_streams();
+    keeper.serve();
+    Ok(())
+}
+
+fn let_go_of_standard_streams() -> Result<(), BrowserError> {
+    let path = Path::new("/dev/null");
+    let wrong = |errno: rustix::io::Errno| BrowserError::system("open", path, errno);
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+    let nothing = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).map_err(wrong)?;
+    rustix::stdio::dup2_stdin(&nothing).map_err(wrong)?;
+    rustix::stdio::dup2_stdout(&nothing).map_err(wrong)?;
+    rustix::stdio::dup2_stderr(&nothing).map_err(wrong)
+}

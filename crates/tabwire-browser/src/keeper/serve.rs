@@ -1,0 +1,458 @@
+//! The keeper's loop: one thread, one `poll`, until the browser is gone.
+//! Knows no protocol message beyond the browser's first answer.
+
+use std::os::unix::net::UnixListener;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use tabwire_wire::{ErrorCode, Failure, InstanceId};
+
+use super::browser_process::{BrowserProcess, Drained};
+use super::connection::{Connection, ConnectionKey, Received};
+use super::control_message::{ControlAnswer, ControlRequest, KeeperState};
+use super::keep_request::KeepRequest;
+use super::signals::Signals;
+use super::start::Traces;
+use crate::error::{BrowserError, LaunchFault};
+use crate::launch_spec::LaunchSpec;
+use crate::limits;
+
+/// What the browser is doing.
+#[derive(Debug)]
+enum Phase {
+    /// It has not answered yet; what it said so far.
+    Starting { until: Instant, greeting: Vec<u8> },
+    /// It runs.
+    Running,
+    /// It was asked to close and is killed at that time.
+    Closing { kill_at: Instant },
+    /// It was killed; if it is still there at that time we give up.
+    Killed { give_up_at: Instant },
+    /// Its main process has ended, or cannot be ended.
+    Ended,
+}
+
+/// Who has the browser's pipe.
+#[derive(Debug)]
+enum Holding {
+    Nobody { since: Instant },
+    Holder { connection: ConnectionKey, holder: InstanceId },
+}
+
+/// What `poll` found ready.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Stop,
+    Child,
+    Output,
+    Stderr,
+    Listener,
+    Connection(ConnectionKey),
+}
+
+/// What is left of a browser that did not come up.
+#[derive(Debug)]
+pub(super) struct Abandoned {
+    pub(super) spec: LaunchSpec,
+    /// How its main process ended.
+    pub(super) ended: Option<String>,
+    /// Its last words.
+    pub(super) stderr: String,
+}
+
+/// One browser and everything around it.
+#[derive(Debug)]
+pub(super) struct Keeper {
+    request: KeepRequest,
+    browser: BrowserProcess,
+    listener: UnixListener,
+    signals: Signals,
+    traces: Traces,
+    phase: Phase,
+    holding: Holding,
+    house: Option<String>,
+    /// False once the browser has closed its side, which `poll` would report for ever.
+    output_is_open: bool,
+    connections: Vec<Connection>,
+    next_key: u64,
+}
+
+impl Keeper {
+    pub(super) fn new(
+        request: KeepRequest,
+        browser: BrowserProcess,
+        listener: UnixListener,
+        signals: Signals,
+        traces: Traces,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            request,
+            browser,
+            listener,
+            signals,
+            traces,
+            phase: Phase::Starting { until: now + limits::START_DEADLINE, greeting: Vec::new() },
+            holding: Holding::Nobody { since: now },
+            house: None,
+            output_is_open: true,
+            connections: Vec::new(),
+            next_key: 0,
+        }
+    }
+
+    /// What the browser leaves on disk.
+    pub(super) fn traces(&self) -> &Traces {
+        &self.traces
+    }
+
+    /// Greets the browser and returns what it calls itself.
+    pub(super) fn wait_until_ready(&mut self) -> Result<String, LaunchFault> {
+        self.browser.greet();
+        loop {
+            match &self.phase {
+                Phase::Starting { until, greeting } => {
+                    if let Some(answer) = first_frame(greeting) {
+                        let product = product(answer).ok_or(LaunchFault::Nonsense)?;
+                        self.phase = Phase::Running;
+                        self.holding = Holding::Nobody { since: Instant::now() };
+                        return Ok(product);
+                    }
+                    if Instant::now() >= *until {
+                        return Err(LaunchFault::Silent(limits::START_DEADLINE));
+                    }
+                    if greeting.len() > limits::GREETING_BYTES {
+                        return Err(LaunchFault::Nonsense);
+                    }
+                }
+                Phase::Ended => return Err(LaunchFault::Ended(String::new())),
+                _ => return Err(LaunchFault::CalledOff),
+            }
+            self.turn();
+        }
+    }
+
+    /// Ends a browser that did not come up; returns what is needed to say why.
+    pub(super) fn abandon(mut self) -> Abandoned {
+        // Called off by a signal: it may be writing its profile, so it is asked first (F27).
+        while matches!(self.phase, Phase::Closing { .. }) {
+            self.turn();
+        }
+        let ended = self.browser.bury();
+        let stderr = self.browser.ring().last_lines();
+        self.finish(ended.is_some());
+        Abandoned { spec: self.request.spec, ended, stderr }
+    }
+
+    /// Serves until the browser is gone, then removes its traces.
+    pub(super) fn serve(mut self) {
+        while !matches!(self.phase, Phase::Ended) {
+            self.turn();
+        }
+        let gone = self.browser.bury().is_some();
+        self.finish(gone);
+    }
+
+    fn finish(&mut self, gone: bool) {
+        let answer = if gone {
+            self.traces.remove();
+            ControlAnswer::Stopped {}
+        } else {
+            // The descriptor and profile stay: the browser may still be using them.
+            let _ = std::fs::remove_file(&self.traces.socket);
+            let failure = Failure::new(ErrorCode::Timeout, "The browser was killed and is still there.");
+            ControlAnswer::Refused(failure.with_hint("Look for a process stuck in the kernel, and restart the machine."))
+        };
+        for connection in self.connections.drain(..).filter(|connection| connection.waits_for_stop) {
+            connection.say_farewell(&answer, Duration::from_secs(1));
+        }
+    }
+
+    /// Waits for something to happen and deals with it.
+    fn turn(&mut self) {
+        for (source, flags) in self.wait() {
+            match source {
+                Source::Stop => self.stop_signals(),
+                Source::Child => self.signals.clear_child(),
+                Source::Output => self.take_output(),
+                Source::Stderr => self.browser.drain_stderr(),
+                Source::Listener => self.accept(),
+                Source::Connection(key) => self.converse(key, flags),
+            }
+        }
+        if self.browser.has_ended() {
+            self.take_output();
+            self.phase = Phase::Ended;
+        }
+        self.keep_time();
+    }
+
+    fn wait(&self) -> Vec<(Source, PollFlags)> {
+        let mut sources = vec![Source::Stop, Source::Child, Source::Listener];
+        let listener = &self.listener;
+        let mut descriptors = vec![
+            PollFd::from_borrowed_fd(self.signals.stop(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.signals.child(), PollFlags::IN),
+            PollFd::new(listener, PollFlags::IN),
+        ];
+        if self.drains_output() {
+            sources.push(Source::Output);
+            descriptors.push(PollFd::from_borrowed_fd(self.browser.output(), PollFlags::IN));
+        }
+        if let Some(stderr) = self.browser.stderr() {
+            sources.push(Source::Stderr);
+            descriptors.push(PollFd::from_borrowed_fd(stderr, PollFlags::IN));
+        }
+        for connection in &self.connections {
+            let wanted = if connection.has_output() { PollFlags::IN | PollFlags::OUT } else { PollFlags::IN };
+            sources.push(Source::Connection(connection.key));
+            descriptors.push(PollFd::from_borrowed_fd(connection.descriptor(), wanted));
+        }
+        let timeout = self.next_deadline().and_then(|deadline| {
+            Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok()
+        });
+        // Interrupted or out of memory: the next turn asks again.
+        let ready = rustix::event::poll(&mut descriptors, timeout.as_ref()).unwrap_or(0);
+        if ready == 0 {
+            return Vec::new();
+        }
+        let flags = descriptors.iter().map(PollFd::revents);
+        sources.into_iter().zip(flags).filter(|(_, flags)| !flags.is_empty()).collect()
+    }
+
+    fn drains_output(&self) -> bool {
+        self.output_is_open && matches!(self.holding, Holding::Nobody { .. })
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let phase = match (&self.phase, &self.holding) {
+            (Phase::Starting { until, .. }, _) => Some(*until),
+            (Phase::Running, Holding::Nobody { since }) => Some(*since + self.linger()),
+            (Phase::Running, Holding::Holder { .. }) => None,
+            (Phase::Closing { kill_at }, _) => Some(*kill_at),
+            (Phase::Killed { give_up_at }, _) => Some(*give_up_at),
+            (Phase::Ended, _) => Some(Instant::now()),
+        };
+        let idle = self.connections.iter().filter_map(|connection| self.idle_deadline(connection)).min();
+        phase.into_iter().chain(idle).min()
+    }
+
+    /// When a connection that holds nothing and waits for nothing is closed.
+    fn idle_deadline(&self, connection: &Connection) -> Option<Instant> {
+        let is_holder = self.is_holder(connection.key);
+        (!is_holder && !connection.waits_for_stop).then(|| connection.heard() + limits::CONTROL_IDLE)
+    }
+
+    fn is_holder(&self, key: ConnectionKey) -> bool {
+        matches!(&self.holding, Holding::Holder { connection, .. } if *connection == key)
+    }
+
+    fn linger(&self) -> Duration {
+        // A cap, because adding centuries to an instant would panic.
+        Duration::from_millis(self.request.spec.linger_ms).min(limits::LONGEST_LINGER)
+    }
+
+    fn keep_time(&mut self) {
+        let now = Instant::now();
+        match (&self.phase, &self.holding) {
+            (Phase::Running, Holding::Nobody { since }) if now >= *since + self.linger() => self.begin_closing(None),
+            (Phase::Closing { kill_at }, _) if now >= *kill_at => {
+                self.browser.kill_group();
+                self.phase = Phase::Killed { give_up_at: now + limits::VERIFY_GONE };
+            }
+            (Phase::Killed { give_up_at }, _) if now >= *give_up_at => self.phase = Phase::Ended,
+            _ => {}
+        }
+        let idle: Vec<_> = self
+            .connections
+            .iter()
+            .filter(|connection| self.idle_deadline(connection).is_some_and(|deadline| now >= deadline))
+            .map(|connection| connection.key)
+            .collect();
+        for key in idle {
+            self.drop_connection(key);
+        }
+    }
+
+    /// Asks the browser to close, or shortens how long it still has.
+    fn begin_closing(&mut self, grace: Option<Duration>) {
+        let own = Duration::from_millis(self.request.spec.close_grace_ms);
+        let kill_at = Instant::now() + grace.unwrap_or(own).min(limits::LONGEST_CLOSE_GRACE);
+        match &mut self.phase {
+            Phase::Starting { .. } | Phase::Running => {
+                self.browser.ask_to_close();
+                self.phase = Phase::Closing { kill_at };
+            }
+            Phase::Closing { kill_at: earlier } => *earlier = kill_at.min(*earlier),
+            Phase::Killed { .. } | Phase::Ended => {}
+        }
+    }
+
+    /// The first signal asks nicely, a second one does not wait (F27).
+    fn stop_signals(&mut self) {
+        let asked_before = matches!(self.phase, Phase::Closing { .. });
+        let asked_now = self.signals.take_stops();
+        if asked_now > 0 {
+            self.begin_closing(None);
+        }
+        if asked_now > 1 || asked_now > 0 && asked_before {
+            self.begin_closing(Some(Duration::ZERO));
+        }
+    }
+
+    /// Drains what the browser wrote; only its greeting is of interest.
+    fn take_output(&mut self) {
+        if !self.drains_output() {
+            return;
+        }
+        let phase = &mut self.phase;
+        let drained = self.browser.drain_output(|bytes| {
+            if let Phase::Starting { greeting, .. } = phase {
+                let room = (limits::GREETING_BYTES + 1).saturating_sub(greeting.len());
+                greeting.extend_from_slice(bytes.get(..bytes.len().min(room)).unwrap_or_default());
+            }
+        });
+        self.output_is_open = drained != Drained::Closed;
+    }
+
+    fn accept(&mut self) {
+        while let Ok((stream, _)) = self.listener.accept() {
+            // Over the bound: closed at once, which the peer sees.
+            if self.connections.len() < limits::CONTROL_CONNECTIONS {
+                let key = ConnectionKey(self.next_key);
+                self.next_key += 1;
+                self.connections.extend(Connection::accept(key, stream));
+            }
+        }
+    }
+
+    fn converse(&mut self, key: ConnectionKey, flags: PollFlags) {
+        let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) else { return };
+        if flags.contains(PollFlags::OUT) && !connection.flush() {
+            return self.drop_connection(key);
+        }
+        if !flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+            return;
+        }
+        let lines = match connection.receive() {
+            Received::Lines(lines) => lines,
+            Received::Closed => return self.drop_connection(key),
+        };
+        for line in lines {
+            let answered = match serde_json::from_slice(&line) {
+                Ok(request) => self.answer(key, request),
+                Err(_) => self.send(key, &refused(ErrorCode::UnknownMethod, "The keeper does not know that request.")),
+            };
+            if !answered {
+                return self.drop_connection(key);
+            }
+        }
+    }
+
+    fn send(&mut self, key: ConnectionKey, answer: &ControlAnswer) -> bool {
+        let connection = self.connections.iter_mut().find(|connection| connection.key == key);
+        connection.is_some_and(|connection| connection.send(answer))
+    }
+
+    /// Answers one request; false when the connection is of no more use.
+    fn answer(&mut self, key: ConnectionKey, request: ControlRequest) -> bool {
+        let answer = match request {
+            ControlRequest::Hello {} => self.hello(),
+            ControlRequest::Claim { holder } => return self.claim(key, holder),
+            ControlRequest::Note { house } => self.note(key, house),
+            ControlRequest::Stop { grace_ms } => {
+                if let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) {
+                    connection.waits_for_stop = true;
+                }
+                self.begin_closing(grace_ms.map(Duration::from_millis));
+                return true;
+            }
+            ControlRequest::Stderr {} => {
+                self.browser.drain_stderr();
+                ControlAnswer::Stderr { text: self.browser.ring().text() }
+            }
+        };
+        self.send(key, &answer)
+    }
+
+    fn hello(&self) -> ControlAnswer {
+        let state = match (&self.phase, &self.holding) {
+            (Phase::Starting { .. }, _) => KeeperState::Starting,
+            (Phase::Running, Holding::Nobody { .. }) => KeeperState::Unclaimed,
+            (Phase::Running, Holding::Holder { .. }) => KeeperState::Claimed,
+            _ => KeeperState::Stopping,
+        };
+        let browser = self.browser.identity();
+        ControlAnswer::Hello {
+            instance: self.request.instance.clone(),
+            browser_pid: browser.pid(),
+            browser,
+            state,
+            house: self.house.clone(),
+        }
+    }
+
+    fn claim(&mut self, key: ConnectionKey, holder: InstanceId) -> bool {
+        let id = self.request.spec.id.to_string();
+        let refusal = match (&self.phase, &self.holding) {
+            (Phase::Running, Holding::Nobody { .. }) => None,
+            (Phase::Running, Holding::Holder { holder, .. }) => {
+                Some(BrowserError::Busy { browser: id, holder: holder.to_string() })
+            }
+            (Phase::Starting { .. }, _) => Some(BrowserError::Busy { browser: id, holder: "its start".to_owned() }),
+            _ => Some(BrowserError::Gone { what: id }),
+        };
+        if let Some(refusal) = refusal {
+            return self.send(key, &ControlAnswer::Refused(refusal.into()));
+        }
+        let answer = ControlAnswer::Claimed {
+            instance: self.request.instance.clone(),
+            browser: self.browser.identity(),
+            house: self.house.clone(),
+        };
+        // From here on the bytes are the holder's.
+        self.take_output();
+        let ends = self.browser.ends();
+        let connection = self.connections.iter_mut().find(|connection| connection.key == key);
+        let handed_over = connection.is_some_and(|connection| connection.send_with_descriptors(&answer, &ends));
+        if handed_over {
+            self.holding = Holding::Holder { connection: key, holder };
+        }
+        handed_over
+    }
+
+    fn note(&mut self, key: ConnectionKey, house: Option<String>) -> ControlAnswer {
+        if !self.is_holder(key) {
+            return refused(ErrorCode::Busy, "Only the holder of the browser may leave a note.");
+        }
+        if house.as_ref().is_some_and(|house| house.len() > limits::HOUSE_BYTES) {
+            return refused(ErrorCode::BadArgs, "The note is too long.");
+        }
+        self.house = house;
+        ControlAnswer::Noted {}
+    }
+
+    fn drop_connection(&mut self, key: ConnectionKey) {
+        self.connections.retain(|connection| connection.key != key);
+        if self.is_holder(key) {
+            self.browser.take_back();
+            self.holding = Holding::Nobody { since: Instant::now() };
+        }
+    }
+}
+
+fn refused(code: ErrorCode, message: &str) -> ControlAnswer {
+    ControlAnswer::Refused(Failure::new(code, message))
+}
+
+/// The bytes before the first NUL, when there is one.
+fn first_frame(bytes: &[u8]) -> Option<&[u8]> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    bytes.get(..end)
+}
+
+/// What the browser calls itself in its answer to the greeting.
+fn product(answer: &[u8]) -> Option<String> {
+    let answer: serde_json::Value = serde_json::from_slice(answer).ok()?;
+    Some(answer.get("result")?.get("product")?.as_str()?.chars().take(200).collect())
+}

@@ -1,0 +1,67 @@
+//! Signals as bytes on sockets that `poll` can wait for. Knows not what they lead to.
+
+use std::io::{ErrorKind, Read as _};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
+
+use crate::error::BrowserError;
+
+/// The signals a keeper listens to, for the rest of its life.
+#[derive(Debug)]
+pub(super) struct Signals {
+    stop: UnixStream,
+    child: UnixStream,
+}
+
+impl Signals {
+    /// Takes over SIGTERM, SIGINT, SIGHUP and SIGCHLD.
+    pub(super) fn register() -> Result<Self, BrowserError> {
+        let register = |signals: &[i32]| -> std::io::Result<UnixStream> {
+            let (ours, theirs) = UnixStream::pair()?;
+            ours.set_nonblocking(true)?;
+            for signal in signals {
+                signal_hook::low_level::pipe::register(*signal, theirs.try_clone()?)?;
+            }
+            Ok(ours)
+        };
+        let wrong = |error| BrowserError::system("listen to", Path::new("signals"), error);
+        let stop = register(&[SIGTERM, SIGINT, SIGHUP]).map_err(wrong)?;
+        let child = register(&[SIGCHLD]).map_err(wrong)?;
+        Ok(Self { stop, child })
+    }
+
+    /// Readable when somebody wants the keeper to end.
+    pub(super) fn stop(&self) -> BorrowedFd<'_> {
+        self.stop.as_fd()
+    }
+
+    /// Readable when a child has ended.
+    pub(super) fn child(&self) -> BorrowedFd<'_> {
+        self.child.as_fd()
+    }
+
+    /// How often we were asked to end since the last call.
+    pub(super) fn take_stops(&self) -> usize {
+        drain(&self.stop)
+    }
+
+    /// Forgets that a child has ended.
+    pub(super) fn clear_child(&self) {
+        drain(&self.child);
+    }
+}
+
+fn drain(mut stream: &UnixStream) -> usize {
+    let mut count = 0;
+    let mut buffer = [0; 64];
+    loop {
+        match stream.read(&mut buffer) {
+            Ok(read) if read > 0 => count += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            _ => return count,
+        }
+    }
+}

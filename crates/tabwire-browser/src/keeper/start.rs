@@ -1,0 +1,180 @@
+//! From a request to a browser that answers, or to nothing at all.
+//! Knows nothing of what happens afterwards.
+
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::browser_process::BrowserProcess;
+use super::keep_request::KeepRequest;
+use super::serve::{Abandoned, Keeper};
+use super::signals::Signals;
+use crate::descriptor::{BrowserDescriptor, is_file_name};
+use crate::error::{BrowserError, LaunchFault};
+use crate::launch_spec::LaunchSpec;
+use crate::limits;
+use crate::private_dir::PrivateDir;
+use crate::process_identity::ProcessIdentity;
+use crate::profile::{make_throw_away, refuse_default_profile, remove_throw_away, throw_away_home};
+use crate::profile_lock::{LockState, lock_state, remove_stale_lock};
+use crate::sandbox::SandboxObstacle;
+
+/// Everything a browser leaves on disk, removed with it.
+#[derive(Debug)]
+pub(super) struct Traces {
+    pub(super) directory: PathBuf,
+    pub(super) socket: PathBuf,
+    pub(super) descriptor: PathBuf,
+    pub(super) throw_away: Option<PathBuf>,
+}
+
+impl Traces {
+    /// Removes them; the descriptor last, so that an interrupted removal can be finished by a sweep.
+    pub(super) fn remove(&self) {
+        let profile_is_gone = self.throw_away.as_deref().is_none_or(remove_throw_away);
+        let _ = std::fs::remove_file(&self.socket);
+        if profile_is_gone {
+            let _ = std::fs::remove_file(&self.descriptor);
+        }
+    }
+}
+
+/// Starts a browser and waits until it answers; leaves nothing behind if it does not.
+pub(super) fn start(request: KeepRequest, signals: Signals) -> Result<(Keeper, BrowserDescriptor), BrowserError> {
+    // Already a leader when started from a shell; then its Ctrl-C means us.
+    let _ = rustix::process::setsid();
+    let own = ProcessIdentity::current().ok_or(BrowserError::Gone { what: "this process".to_owned() })?;
+    let obstacle = SandboxObstacle::detect();
+    let arguments = request.spec.arguments(obstacle)?;
+    if !is_file_name(&request.spec.id) {
+        let name = request.spec.id.to_string();
+        return Err(BrowserError::BadProfileName { name });
+    }
+    PrivateDir::create(&request.runtime_dir)?;
+    let directory = PrivateDir::create(&request.descriptor_directory())?;
+    let (listener, socket) = bind(directory.path(), &request.spec)?;
+    let mut traces = Traces {
+        descriptor: BrowserDescriptor::file(directory.path(), &request.spec.id),
+        directory: directory.path().to_owned(),
+        socket,
+        throw_away: None,
+    };
+    let browser = prepare_profile(&request, own, &mut traces)
+        .and_then(|()| BrowserProcess::spawn(&request.spec, &arguments))
+        .inspect_err(|_| traces.remove())?;
+
+    let descriptor = describe(&request, own, &browser, &traces, obstacle);
+    let mut keeper = Keeper::new(request, browser, listener, signals, traces);
+    match keeper.wait_until_ready() {
+        Ok(version) => {
+            let descriptor = BrowserDescriptor { version: Some(version), ..descriptor };
+            match descriptor.write(&keeper.traces().directory) {
+                Ok(()) => Ok((keeper, descriptor)),
+                Err(error) => {
+                    keeper.abandon();
+                    Err(error)
+                }
+            }
+        }
+        Err(why) => {
+            let Abandoned { spec, ended, stderr } = keeper.abandon();
+            let why = match (why, ended) {
+                (LaunchFault::Ended(_), Some(ended)) => LaunchFault::Ended(ended),
+                (why, _) => why,
+            };
+            let launch_failed = BrowserError::LaunchFailed { executable: spec.executable.clone(), why, stderr };
+            Err(locked_by_another(&spec, descriptor.browser).unwrap_or(launch_failed))
+        }
+    }
+}
+
+fn prepare_profile(request: &KeepRequest, own: ProcessIdentity, traces: &mut Traces) -> Result<(), BrowserError> {
+    let profile = &request.spec.profile;
+    refuse_default_profile(profile, None)?;
+    if request.spec.throw_away {
+        // Only below the runtime directory, where nobody keeps anything of value.
+        if profile.parent() != Some(&throw_away_home(&request.runtime_dir)) {
+            let fault = crate::DirectoryFault::OtherOwner;
+            return Err(BrowserError::UntrustedDirectory { path: profile.clone(), fault });
+        }
+        make_throw_away(profile, own)?;
+        traces.throw_away = Some(profile.clone());
+    } else {
+        PrivateDir::create(profile)?;
+    }
+    match remove_stale_lock(profile)? {
+        LockState::Free | LockState::Stale { .. } => Ok(()),
+        LockState::Live { owner } => {
+            traces.throw_away = None;
+            Err(BrowserError::ProfileLocked { directory: profile.clone(), owner })
+        }
+        LockState::Unknown { .. } => {
+            traces.throw_away = None;
+            Err(BrowserError::ProfileLocked { directory: profile.clone(), owner: None })
+        }
+    }
+}
+
+/// A browser that ended at once may have met another one on its profile.
+fn locked_by_another(spec: &LaunchSpec, ours: ProcessIdentity) -> Option<BrowserError> {
+    match lock_state(&spec.profile) {
+        LockState::Live { owner } if owner != Some(ours) => {
+            Some(BrowserError::ProfileLocked { directory: spec.profile.clone(), owner })
+        }
+        _ => None,
+    }
+}
+
+/// Binds the control socket, replacing one that nobody answers on (F39).
+fn bind(directory: &Path, spec: &LaunchSpec) -> Result<(UnixListener, PathBuf), BrowserError> {
+    let socket = BrowserDescriptor::socket_file(directory, &spec.id);
+    if socket.as_os_str().as_bytes().len() > limits::SOCKET_PATH_BYTES {
+        return Err(BrowserError::SocketPathTooLong { path: socket });
+    }
+    if socket.symlink_metadata().is_ok() {
+        if crate::unix_socket::is_listening(&socket) {
+            return Err(BrowserError::Busy { browser: spec.id.to_string(), holder: "another keeper".to_owned() });
+        }
+        std::fs::remove_file(&socket).map_err(|error| BrowserError::system("replace", &socket, error))?;
+    }
+    let wrong = |error| BrowserError::system("listen on", &socket, error);
+    let listener = UnixListener::bind(&socket).map_err(wrong)?;
+    // The directory is closed to others, so nobody came in before this.
+    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o600)).map_err(wrong)?;
+    listener.set_nonblocking(true).map_err(wrong)?;
+    Ok((listener, socket))
+}
+
+fn describe(
+    request: &KeepRequest,
+    own: ProcessIdentity,
+    browser: &BrowserProcess,
+    traces: &Traces,
+    obstacle: Option<SandboxObstacle>,
+) -> BrowserDescriptor {
+    let spec = &request.spec;
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let warnings = spec.left_out_sandbox(obstacle).map(|obstacle| obstacle.warning().to_owned());
+    BrowserDescriptor {
+        format: BrowserDescriptor::FORMAT,
+        id: spec.id.clone(),
+        instance: request.instance.clone(),
+        keeper: own,
+        browser: browser.identity(),
+        executable: spec.executable.clone(),
+        version: None,
+        profile: spec.profile.clone(),
+        throw_away: spec.throw_away,
+        upstream: tabwire_wire::UpstreamKind::Pipe,
+        socket: traces.socket.clone(),
+        display: spec.display,
+        debugging_port: spec.debugging_port,
+        options_digest: spec.options_digest(),
+        created_at: u64::try_from(since_1970.as_millis()).unwrap_or(u64::MAX),
+        warnings: warnings.into_iter().collect(),
+        labels: request.labels.clone(),
+    }
+}
+

@@ -1,0 +1,285 @@
+//! Everything that decides how a browser is started, and the argument list made from it.
+//! Knows nothing of processes; an argument list is never a shell line.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tabwire_wire::BrowserId;
+
+use crate::error::BrowserError;
+use crate::limits;
+use crate::sandbox::{SandboxMode, SandboxObstacle};
+
+/// Whether the browser has a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Display {
+    /// No window.
+    #[default]
+    Headless,
+    /// A window on the user's screen.
+    Headed,
+}
+
+/// The size of the browser's window in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WindowSize {
+    /// Pixels across.
+    pub width: u16,
+    /// Pixels down.
+    pub height: u16,
+}
+
+/// Everything that decides how a browser is started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchSpec {
+    /// The name its files get.
+    pub id: BrowserId,
+    /// The program.
+    pub executable: PathBuf,
+    /// With or without a window.
+    #[serde(default)]
+    pub display: Display,
+    /// The profile directory.
+    pub profile: PathBuf,
+    /// Whether the profile is removed with the browser.
+    #[serde(default)]
+    pub throw_away: bool,
+    /// Window size; the browser's own choice when absent.
+    #[serde(default)]
+    pub window: Option<WindowSize>,
+    /// A proxy for all traffic, as Chromium's `--proxy-server` takes it.
+    #[serde(default)]
+    pub proxy: Option<String>,
+    /// More flags, each checked against the table of refused ones.
+    #[serde(default)]
+    pub extra_arguments: Vec<String>,
+    /// Lifts the refusal of flags that weaken the browser.
+    #[serde(default)]
+    pub allow_dangerous: bool,
+    /// How long the browser lives while nobody holds it, in milliseconds.
+    #[serde(default = "default_linger")]
+    pub linger_ms: u64,
+    /// How long it may take to close before it is killed, in milliseconds.
+    #[serde(default = "default_close_grace")]
+    pub close_grace_ms: u64,
+    /// Added to the environment it inherits.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Also opens a debugging port (0 lets the browser choose); only when asked for (T37).
+    #[serde(default)]
+    pub debugging_port: Option<u16>,
+    /// What to do about the sandbox.
+    #[serde(default)]
+    pub sandbox: SandboxMode,
+}
+
+fn in_milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn default_linger() -> u64 {
+    in_milliseconds(limits::DEFAULT_LINGER)
+}
+
+fn default_close_grace() -> u64 {
+    in_milliseconds(limits::DEFAULT_CLOSE_GRACE)
+}
+
+/// Flags every launched browser gets.
+const BASE: &[&str] = &[
+    "--remote-debugging-pipe",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-quic",
+    "--password-store=basic",
+    "--use-mock-keychain",
+];
+
+/// Flags a browser without a window gets in addition.
+const HEADLESS: &[&str] = &["--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio"];
+
+impl LaunchSpec {
+    /// A headless launch with nothing out of the ordinary.
+    #[must_use]
+    pub fn new(id: BrowserId, executable: PathBuf, profile: PathBuf) -> Self {
+        Self {
+            id,
+            executable,
+            display: Display::default(),
+            profile,
+            throw_away: false,
+            window: None,
+            proxy: None,
+            extra_arguments: Vec::new(),
+            allow_dangerous: false,
+            linger_ms: default_linger(),
+            close_grace_ms: default_close_grace(),
+            environment: BTreeMap::new(),
+            debugging_port: None,
+            sandbox: SandboxMode::default(),
+        }
+    }
+
+    /// The browser's argument list.
+    ///
+    /// # Errors
+    /// When an extra argument or environment addition is refused (T36).
+    pub fn arguments(&self, obstacle: Option<SandboxObstacle>) -> Result<Vec<OsString>, BrowserError> {
+        self.check()?;
+        let mut arguments: Vec<OsString> = BASE.iter().map(OsString::from).collect();
+        let mut profile = OsString::from("--user-data-dir=");
+        profile.push(&self.profile);
+        arguments.push(profile);
+        if self.display == Display::Headless {
+            arguments.extend(HEADLESS.iter().map(OsString::from));
+        }
+        if let Some(WindowSize { width, height }) = self.window {
+            arguments.push(format!("--window-size={width},{height}").into());
+        }
+        if let Some(proxy) = &self.proxy {
+            arguments.push(format!("--proxy-server={proxy}").into());
+        }
+        if let Some(port) = self.debugging_port {
+            arguments.push(format!("--remote-debugging-port={port}").into());
+        }
+        if self.left_out_sandbox(obstacle).is_some() {
+            arguments.push("--no-sandbox".into());
+        }
+        arguments.extend(self.extra_arguments.iter().map(OsString::from));
+        arguments.push("about:blank".into());
+        Ok(arguments)
+    }
+
+    /// Why the sandbox is left out, when it is.
+    #[must_use]
+    pub fn left_out_sandbox(&self, obstacle: Option<SandboxObstacle>) -> Option<SandboxObstacle> {
+        obstacle.filter(|_| self.sandbox == SandboxMode::Automatic)
+    }
+
+    /// Tells apart launches that would behave differently, for reuse; no secret and no proof.
+    ///
+    /// The name, linger and grace of a browser do not change what pages see.
+    #[must_use]
+    pub fn options_digest(&self) -> String {
+        let mut same = self.clone();
+        same.id = BrowserId::new("");
+        same.linger_ms = 0;
+        same.close_grace_ms = 0;
+        let text = serde_json::to_vec(&same).unwrap_or_default();
+        // FNV-1a: stable across versions of Rust, unlike the standard hasher.
+        let digest = text
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("{digest:016x}")
+    }
+
+    fn check(&self) -> Result<(), BrowserError> {
+        let too_many = self.extra_arguments.len().max(self.environment.len()) > limits::EXTRA_ARGUMENTS;
+        if too_many {
+            let name = "extra arguments".to_owned();
+            return Err(BrowserError::OptionRefused { name, reason: "there are too many", can_be_allowed: false });
+        }
+        for argument in &self.extra_arguments {
+            crate::flag::check_argument(argument, self.allow_dangerous)?;
+        }
+        for (name, value) in &self.environment {
+            crate::flag::check_variable(name, value, self.allow_dangerous)?;
+        }
+        self.check_proxy()
+    }
+
+    /// A proxy's password would be readable in the process list.
+    fn check_proxy(&self) -> Result<(), BrowserError> {
+        let Some(proxy) = &self.proxy else { return Ok(()) };
+        let refused = |reason| BrowserError::OptionRefused { name: "proxy".to_owned(), reason, can_be_allowed: false };
+        if proxy.contains('@') {
+            return Err(refused("a user and password in it would show in the process list"));
+        }
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b":/.,-_=;[]*".contains(&byte);
+        if proxy.is_empty() || !proxy.bytes().all(plain) {
+            return Err(refused("it is not a proxy address such as `http://host:port`"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Display, LaunchSpec, SandboxMode, SandboxObstacle, WindowSize};
+    use tabwire_wire::BrowserId;
+
+    fn spec() -> LaunchSpec {
+        LaunchSpec::new(BrowserId::new("b1"), "/usr/bin/chromium".into(), "/p q/profile".into())
+    }
+
+    fn line(spec: &LaunchSpec, obstacle: Option<SandboxObstacle>) -> String {
+        let list = spec.arguments(obstacle).unwrap();
+        list.iter().map(|argument| argument.to_str().unwrap()).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn arguments_are_a_list_in_a_known_order() {
+        assert_eq!(
+            line(&spec(), None),
+            "--remote-debugging-pipe|--no-first-run|--no-default-browser-check|--disable-background-networking\
+             |--disable-component-update|--disable-sync|--disable-quic|--password-store=basic|--use-mock-keychain\
+             |--user-data-dir=/p q/profile|--headless=new|--disable-gpu|--hide-scrollbars|--mute-audio|about:blank"
+        );
+        let headed = LaunchSpec {
+            display: Display::Headed,
+            window: Some(WindowSize { width: 800, height: 600 }),
+            proxy: Some("http://127.0.0.1:3128".to_owned()),
+            extra_arguments: vec!["--lang=de".to_owned()],
+            debugging_port: Some(0),
+            ..spec()
+        };
+        let text = line(&headed, Some(SandboxObstacle::Root));
+        assert!(!text.contains("--headless"));
+        assert!(text.ends_with(
+            "|--window-size=800,600|--proxy-server=http://127.0.0.1:3128|--remote-debugging-port=0|--no-sandbox|--lang=de|about:blank"
+        ));
+    }
+
+    #[test]
+    fn the_sandbox_is_left_out_only_where_it_cannot_work() {
+        assert!(!line(&spec(), None).contains("--no-sandbox"));
+        assert!(line(&spec(), Some(SandboxObstacle::Container)).contains("--no-sandbox"));
+        let required = LaunchSpec { sandbox: SandboxMode::Required, ..spec() };
+        assert!(!line(&required, Some(SandboxObstacle::Root)).contains("--no-sandbox"));
+    }
+
+    #[test]
+    fn t36_a_refused_option_stops_the_launch() {
+        let with = |change: fn(&mut LaunchSpec)| {
+            let mut spec = spec();
+            change(&mut spec);
+            spec.arguments(None).unwrap_err().to_string()
+        };
+        assert!(with(|spec| spec.extra_arguments = vec!["--no-sandbox".into()]).contains("--no-sandbox"));
+        assert!(with(|spec| drop(spec.environment.insert("LD_PRELOAD".into(), "x".into()))).contains("LD_PRELOAD"));
+        assert!(with(|spec| spec.proxy = Some("http://u:p@h:1".into())).contains("process list"));
+        assert!(with(|spec| spec.proxy = Some("h:1 --no-sandbox".into())).contains("not a proxy"));
+        assert!(with(|spec| spec.extra_arguments = vec!["--a".into(); 1000]).contains("too many"));
+    }
+
+    #[test]
+    fn the_digest_sees_options_and_not_names() {
+        let renamed = LaunchSpec { id: BrowserId::new("b2"), linger_ms: 1, ..spec() };
+        assert_eq!(spec().options_digest(), renamed.options_digest());
+        let other = LaunchSpec { display: Display::Headed, ..spec() };
+        assert_ne!(spec().options_digest(), other.options_digest());
+    }
+
+    #[test]
+    fn a_short_json_form_is_enough() {
+        let text = r#"{"id":"b1","executable":"/usr/bin/chromium","profile":"/p q/profile"}"#;
+        assert_eq!(serde_json::from_str::<LaunchSpec>(text).unwrap(), spec());
+    }
+}

@@ -13,6 +13,7 @@ export class OperationRunner {
     this.random = random;
     this.operations = 0;
     this.failures = [];
+    this.foreigners = 0;
     this.started = Date.now();
     process.on('unhandledRejection', (error) => this.fail('unhandled rejection', '-', error));
   }
@@ -71,14 +72,21 @@ export class OperationRunner {
     await once(lines, 'line', { signal: AbortSignal.timeout(PAUSE_MILLISECONDS) }).finally(() => lines.close());
   }
 
+  /** Notes that something of another client was seen; it belongs to no operation. */
+  foreign(name, context, what) {
+    this.foreigners++;
+    this.fail(name, context, what, 0);
+  }
+
   /** Prints the score and sets the exit code. */
   finish() {
-    const broken = new Set(this.failures.map((failure) => failure.operation)).size;
+    const broken = new Set(this.failures.map((failure) => failure.operation).filter((number) => number > 0)).size;
     console.log(JSON.stringify({
       client: this.client,
       operations: this.operations,
-      passed: this.operations - Math.min(broken, this.operations),
-      failed: this.failures.length,
+      passed: this.operations - broken,
+      failed: broken,
+      foreign: this.foreigners,
       failures: this.failures,
       milliseconds: Date.now() - this.started,
     }));

@@ -47,10 +47,10 @@ try {
   });
   const expected = kinds.includes('own') ? 2 : 1;
   if (browser.contexts().length !== expected) {
-    runner.fail('foreign-context', '-', `${browser.contexts().length} contexts, expected ${expected}`);
+    runner.foreign('foreign-context', '-', `${browser.contexts().length} contexts, expected ${expected}`);
   }
   for (const world of worlds) {
-    for (const address of world.foreignPages()) runner.fail('foreign-page', world.kind, address);
+    for (const address of world.foreignPages()) runner.foreign('foreign-page', world.kind, address);
     await world.persistent?.close().catch(() => {});
     if (world.kind === 'own') await world.context.close();
   }

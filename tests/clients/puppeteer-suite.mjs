@@ -49,11 +49,11 @@ try {
   });
   const expected = kinds.includes('own') ? 2 : 1;
   if (browser.browserContexts().length !== expected) {
-    runner.fail('foreign-context', '-', `${browser.browserContexts().length} contexts, expected ${expected}`);
+    runner.foreign('foreign-context', '-', `${browser.browserContexts().length} contexts, expected ${expected}`);
   }
   const claimed = new Set(worlds.flatMap((world) => [...world.claimed]));
   for (const target of announced) {
-    if (!claimed.has(target)) runner.fail('foreign-page', '-', target.url());
+    if (!claimed.has(target)) runner.foreign('foreign-page', '-', target.url());
   }
   for (const world of worlds) {
     await world.persistent?.close().catch(() => {});

@@ -11,6 +11,7 @@ mod connection;
 mod counters;
 mod deadline;
 mod domain_set;
+pub mod envelope;
 mod error;
 mod event;
 mod feed;

@@ -10,6 +10,7 @@ use bytes::BytesMut;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, StreamExt};
 use http::{HeaderMap, Uri, header};
+use rustls::crypto::CryptoProvider;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_websockets::{ClientBuilder, Config, Connector, Limits, Message, WebSocketStream, upgrade};
@@ -109,8 +110,12 @@ impl WebSocketAddress {
         let port = self.uri.port_u16().unwrap_or(if encrypted { 443 } else { 80 });
         let stream = TcpStream::connect((host, port)).await?;
         stream.set_nodelay(true)?;
-        let stream: Box<dyn ByteStream> =
-            if encrypted { Box::new(Connector::new()?.wrap(host, stream).await?) } else { Box::new(stream) };
+        let stream: Box<dyn ByteStream> = if encrypted {
+            choose_cryptography();
+            Box::new(Connector::new()?.wrap(host, stream).await?)
+        } else {
+            Box::new(stream)
+        };
         let mut builder = ClientBuilder::from_uri(self.uri.clone())
             .config(stream_config())
             .limits(stream_limits(self.ceiling));
@@ -119,6 +124,14 @@ impl WebSocketAddress {
         }
         let (socket, _response) = builder.connect_on(stream).await?;
         Ok(socket)
+    }
+}
+
+/// Names the provider rustls works with; without one it panics at the first encrypted address.
+fn choose_cryptography() {
+    if CryptoProvider::get_default().is_none() {
+        // An error means that somebody else chose at the same moment.
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
 }
 

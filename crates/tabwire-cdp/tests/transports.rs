@@ -160,3 +160,18 @@ async fn a_new_holder_of_a_pipe_is_not_confused_by_half_frames() {
     sink.send(BytesMut::from(r#"{"id":2}"#)).await.expect("sent");
     assert_eq!(next(&mut source).await, Ok(Some(Framed::Frame(BytesMut::from(r#"{"id":2}"#)))));
 }
+
+#[tokio::test]
+async fn an_encrypted_address_is_never_spoken_to_in_the_clear() {
+    let (listener, at) = listen().await;
+    let client = WebSocketAddress::parse(&format!("wss://{at}/")).expect("an address");
+    let server = async {
+        let (mut stream, _) = listener.accept().await.expect("a client");
+        let first = stream.read_u8().await.expect("a greeting");
+        stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n\r\n").await.expect("answers");
+        first
+    };
+    let (connected, first) = tokio::join!(client.connect(), server);
+    assert_eq!(first, 0x16, "the first byte of a TLS handshake");
+    assert!(matches!(connected.err(), Some(TransportError::Io { .. })));
+}

@@ -31,13 +31,14 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), BrowserError> {
     new_name.push(name);
     new_name.push(format!(".{}.new", random_name()?));
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let new_file = rustix::fs::openat(&directory, &new_name, flags, Mode::RUSR | Mode::WUSR).map_err(wrong("write"))?;
+    let new_file =
+        rustix::fs::openat(&directory, &new_name, flags, Mode::RUSR | Mode::WUSR).map_err(wrong("write"))?;
 
     let mut new_file = File::from(new_file);
     let filled = new_file.write_all(content).and_then(|()| new_file.sync_all());
-    let renamed = filled
-        .map_err(|error| BrowserError::system("write", path, error))
-        .and_then(|()| rustix::fs::renameat(&directory, &new_name, &directory, name).map_err(wrong("replace")));
+    let renamed = filled.map_err(|error| BrowserError::system("write", path, error)).and_then(|()| {
+        rustix::fs::renameat(&directory, &new_name, &directory, name).map_err(wrong("replace"))
+    });
     if renamed.is_err() {
         let _ = rustix::fs::unlinkat(&directory, &new_name, AtFlags::empty());
         return renamed;
@@ -86,8 +87,10 @@ mod tests {
     impl SmallDisk {
         fn mount() -> Self {
             let place = tempfile::tempdir().unwrap();
-            let status =
-                Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(place.path()).status();
+            let status = Command::new("mount")
+                .args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"])
+                .arg(place.path())
+                .status();
             assert!(status.unwrap().success(), "the tests run as root and may mount");
             Self(place)
         }
@@ -107,7 +110,8 @@ mod tests {
         let error = write(&path, &vec![b'x'; 256 * 1024]).unwrap_err();
         assert!(error.to_string().contains("No space left"), "{error}");
         assert_eq!(read(&path, 100).unwrap(), b"old");
-        let left: Vec<_> = fs::read_dir(disk.0.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        let left: Vec<_> =
+            fs::read_dir(disk.0.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         assert_eq!(left, ["state.json"], "no half-written file stays");
         write(&path, b"new").unwrap();
         assert_eq!(read(&path, 100).unwrap(), b"new");

@@ -154,8 +154,12 @@ fn parse_port_file(content: &[u8]) -> Option<(u16, &str)> {
 fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static str] {
     use {BrowserKind as Kind, Channel as From};
     match (kind, channel) {
-        (Kind::Chrome, From::Stable) => &[".config/google-chrome", "Library/Application Support/Google/Chrome"],
-        (Kind::Chrome, From::Beta) => &[".config/google-chrome-beta", "Library/Application Support/Google/Chrome Beta"],
+        (Kind::Chrome, From::Stable) => {
+            &[".config/google-chrome", "Library/Application Support/Google/Chrome"]
+        }
+        (Kind::Chrome, From::Beta) => {
+            &[".config/google-chrome-beta", "Library/Application Support/Google/Chrome Beta"]
+        }
         (Kind::Chrome, From::Dev) => {
             &[".config/google-chrome-unstable", "Library/Application Support/Google/Chrome Dev"]
         }
@@ -165,16 +169,24 @@ fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static s
         (Kind::Chromium, _) => {
             &[".config/chromium", "snap/chromium/common/chromium", "Library/Application Support/Chromium"]
         }
-        (Kind::Edge, From::Stable) => &[".config/microsoft-edge", "Library/Application Support/Microsoft Edge"],
-        (Kind::Edge, From::Beta) => &[".config/microsoft-edge-beta", "Library/Application Support/Microsoft Edge Beta"],
-        (Kind::Edge, From::Dev) => &[".config/microsoft-edge-dev", "Library/Application Support/Microsoft Edge Dev"],
+        (Kind::Edge, From::Stable) => {
+            &[".config/microsoft-edge", "Library/Application Support/Microsoft Edge"]
+        }
+        (Kind::Edge, From::Beta) => {
+            &[".config/microsoft-edge-beta", "Library/Application Support/Microsoft Edge Beta"]
+        }
+        (Kind::Edge, From::Dev) => {
+            &[".config/microsoft-edge-dev", "Library/Application Support/Microsoft Edge Dev"]
+        }
         (Kind::Edge, From::Canary) => &["Library/Application Support/Microsoft Edge Canary"],
-        (Kind::Brave, From::Stable) => {
-            &[".config/BraveSoftware/Brave-Browser", "Library/Application Support/BraveSoftware/Brave-Browser"]
-        }
-        (Kind::Brave, From::Beta) => {
-            &[".config/BraveSoftware/Brave-Browser-Beta", "Library/Application Support/BraveSoftware/Brave-Browser-Beta"]
-        }
+        (Kind::Brave, From::Stable) => &[
+            ".config/BraveSoftware/Brave-Browser",
+            "Library/Application Support/BraveSoftware/Brave-Browser",
+        ],
+        (Kind::Brave, From::Beta) => &[
+            ".config/BraveSoftware/Brave-Browser-Beta",
+            "Library/Application Support/BraveSoftware/Brave-Browser-Beta",
+        ],
         (Kind::Brave, From::Dev | From::Canary) => &[
             ".config/BraveSoftware/Brave-Browser-Nightly",
             "Library/Application Support/BraveSoftware/Brave-Browser-Nightly",
@@ -184,11 +196,13 @@ fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static s
 
 fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketAddress, BrowserError> {
     let failed = |why| BrowserError::Unreachable { address: Masked(url).to_string(), why };
-    let (status, body) = get_version(url, deadline).map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
+    let (status, body) =
+        get_version(url, deadline).map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
     if status != 200 {
         return Err(failed(AttachFault::Status(status)));
     }
-    let answer: serde_json::Value = serde_json::from_slice(&body).map_err(|_| failed(AttachFault::NoWebsocket))?;
+    let answer: serde_json::Value =
+        serde_json::from_slice(&body).map_err(|_| failed(AttachFault::NoWebsocket))?;
     let named = answer.get("webSocketDebuggerUrl").and_then(serde_json::Value::as_str);
     let mut websocket =
         named.and_then(|named| Url::parse(named).ok()).ok_or_else(|| failed(AttachFault::NoWebsocket))?;
@@ -211,7 +225,10 @@ fn get_version(url: &Url, deadline: Instant) -> std::io::Result<(u16, Vec<u8>)> 
     // Chromium refuses a Host header that is a name, except localhost.
     let mut stream = connect(&host, port, &left)?;
     stream.set_write_timeout(Some(left()?))?;
-    write!(stream, "GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nAccept: application/json\r\n\r\n")?;
+    write!(
+        stream,
+        "GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nAccept: application/json\r\n\r\n"
+    )?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     loop {

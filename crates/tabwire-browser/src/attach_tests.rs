@@ -89,7 +89,10 @@ fn f37_a_stranger_on_the_port_is_no_browser() {
     ] {
         let (port, server) = serve(answer.clone());
         let error = discover(&AttachAddress::parse(&port.to_string()).unwrap(), None, soon()).unwrap_err();
-        assert!(matches!(&error, BrowserError::Unreachable { why, .. } if *why == fault), "{answer}: {error:?}");
+        assert!(
+            matches!(&error, BrowserError::Unreachable { why, .. } if *why == fault),
+            "{answer}: {error:?}"
+        );
         server.join().unwrap();
     }
 }
@@ -112,7 +115,9 @@ fn a_silent_server_and_a_missing_profile_are_typed_errors() {
 #[test]
 fn port_files_are_read_strictly() {
     assert_eq!(parse_port_file(b"9222\n/devtools/browser/a"), Some((9222, "/devtools/browser/a")));
-    for bad in [&b""[..], b"9222", b"0\n/x", b"99999\n/x", b"9222\nx", b"9222\n/x?y@z", b"\xff\n/x", b"9222\n\n"] {
+    for bad in
+        [&b""[..], b"9222", b"0\n/x", b"99999\n/x", b"9222\nx", b"9222\n/x?y@z", b"\xff\n/x", b"9222\n\n"]
+    {
         assert_eq!(parse_port_file(bad), None, "{bad:?}");
     }
 }

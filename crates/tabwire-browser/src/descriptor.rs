@@ -93,7 +93,8 @@ impl BrowserDescriptor {
     /// When it cannot be written; an earlier one is then intact.
     pub fn write(&self, directory: &Path) -> Result<(), BrowserError> {
         let path = Self::file(directory, &self.id);
-        let content = serde_json::to_vec_pretty(self).map_err(|error| BrowserError::system("write", &path, error))?;
+        let content =
+            serde_json::to_vec_pretty(self).map_err(|error| BrowserError::system("write", &path, error))?;
         atomic_file::write(&path, &content)
     }
 }

@@ -44,7 +44,9 @@ pub enum BrowserError {
         directory: PathBuf,
     },
     /// A profile name that cannot be a directory name.
-    #[error("`{name}` is not a profile name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`.")]
+    #[error(
+        "`{name}` is not a profile name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`."
+    )]
     BadProfileName {
         /// What was given.
         name: String,
@@ -226,7 +228,9 @@ impl BrowserError {
             Self::DefaultProfile { .. } => {
                 "Use a named or throw-away profile, or pair the extension to drive your own browser."
             }
-            Self::OptionRefused { can_be_allowed: true, .. } => "Allow dangerous browser options explicitly to use it.",
+            Self::OptionRefused { can_be_allowed: true, .. } => {
+                "Allow dangerous browser options explicitly to use it."
+            }
             Self::OptionRefused { .. } => "Leave it out; Tabwire sets it from its own options.",
             Self::UntrustedDirectory { .. } => {
                 "Remove or repair the directory, or set TABWIRE_HOME to one that only you can write."

@@ -53,7 +53,12 @@ const INSTALLS: &[Install] = &[
     Install {
         kind: BrowserKind::Chromium,
         channel: Channel::Stable,
-        places: &["usr/bin/chromium", "usr/bin/chromium-browser", "snap/bin/chromium", application!("Chromium")],
+        places: &[
+            "usr/bin/chromium",
+            "usr/bin/chromium-browser",
+            "snap/bin/chromium",
+            application!("Chromium"),
+        ],
         names: &["chromium", "chromium-browser"],
     },
     Install {
@@ -146,7 +151,8 @@ impl<'a> SearchPlaces<'a> {
         let roots = [Some(self.root), self.home].into_iter().flatten();
         let known = roots.flat_map(|root| install.places.iter().map(move |place| root.join(place)));
         // Relative entries of a search path depend on where we happen to stand.
-        let directories: Vec<_> = self.path_env.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
+        let directories: Vec<_> =
+            self.path_env.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
         let on_path = directories
             .iter()
             .filter(|directory| directory.is_absolute())
@@ -210,8 +216,7 @@ fn is_executable(path: &Path) -> bool {
 /// # Errors
 /// When it cannot be run, fails, or does not answer in time.
 pub fn version(path: &Path, deadline: Instant) -> Result<String, BrowserError> {
-    let failed =
-        |why| BrowserError::LaunchFailed { executable: path.to_owned(), why, stderr: String::new() };
+    let failed = |why| BrowserError::LaunchFailed { executable: path.to_owned(), why, stderr: String::new() };
     let mut child = Command::new(path)
         .arg("--version")
         .stdin(Stdio::null())
@@ -240,7 +245,11 @@ pub fn version(path: &Path, deadline: Instant) -> Result<String, BrowserError> {
         let _ = stdout.take(bound).read_to_end(&mut text);
     }
     let line = String::from_utf8_lossy(&text).lines().next().unwrap_or_default().trim().to_owned();
-    if status.success() && !line.is_empty() { Ok(line) } else { Err(failed(LaunchFault::Ended(status.to_string()))) }
+    if status.success() && !line.is_empty() {
+        Ok(line)
+    } else {
+        Err(failed(LaunchFault::Ended(status.to_string())))
+    }
 }
 
 #[cfg(test)]

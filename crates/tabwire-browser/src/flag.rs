@@ -217,9 +217,12 @@ mod tests {
     #[test]
     fn t36_every_listed_flag_is_refused_in_every_spelling() {
         for (flag, rule, _) in FLAGS {
-            for spelling in
-                [format!("--{flag}"), format!("-{flag}"), format!("--{flag}=x"), format!("--{}", flag.to_uppercase())]
-            {
+            for spelling in [
+                format!("--{flag}"),
+                format!("-{flag}"),
+                format!("--{flag}=x"),
+                format!("--{}", flag.to_uppercase()),
+            ] {
                 assert!(check_argument(&spelling, false).is_err(), "{spelling}");
                 assert_eq!(check_argument(&spelling, true).is_ok(), *rule == Rule::Dangerous, "{spelling}");
             }
@@ -231,7 +234,8 @@ mod tests {
 
     #[test]
     fn t36_only_flags_are_passed_on() {
-        for bad in ["", "-", "--", "---", "--=x", "file:///etc/passwd", "; rm -rf", "--lang=de\0--no-sandbox"] {
+        for bad in ["", "-", "--", "---", "--=x", "file:///etc/passwd", "; rm -rf", "--lang=de\0--no-sandbox"]
+        {
             assert!(check_argument(bad, true).is_err(), "{bad:?}");
         }
         for good in ["--lang=de", "--force-device-scale-factor=2", "--disable-gpu", "-lang=a b; c"] {

@@ -162,7 +162,9 @@ fn reap_later(keeper: Child, end_it: bool) {
 pub fn hello(socket: &Path, deadline: Instant) -> Result<Hello, BrowserError> {
     let mut control = Control::connect(socket, deadline)?;
     match control.ask(&ControlRequest::Hello {})? {
-        ControlAnswer::Hello { instance, browser, state, house, .. } => Ok(Hello { instance, browser, state, house }),
+        ControlAnswer::Hello { instance, browser, state, house, .. } => {
+            Ok(Hello { instance, browser, state, house })
+        }
         other => Err(unexpected(other)),
     }
 }
@@ -192,7 +194,8 @@ pub fn claim(socket: &Path, holder: &InstanceId, deadline: Instant) -> Result<Cl
 /// # Errors
 /// When the keeper is gone, or the connection does not hold the claim.
 pub fn note_house(control: &UnixStream, house: Option<&str>, deadline: Instant) -> Result<(), BrowserError> {
-    let stream = control.try_clone().map_err(|error| BrowserError::system("use", Path::new("control"), error))?;
+    let stream =
+        control.try_clone().map_err(|error| BrowserError::system("use", Path::new("control"), error))?;
     let mut control = Control::new(stream, Path::new("the claim"), deadline);
     match control.ask(&ControlRequest::Note { house: house.map(str::to_owned) })? {
         ControlAnswer::Noted {} => Ok(()),
@@ -248,7 +251,9 @@ impl<'a> Control<'a> {
     fn connect(socket: &'a Path, deadline: Instant) -> Result<Self, BrowserError> {
         let stream = unix_socket::connect(socket, deadline).map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::ConnectionRefused => Self::gone(socket),
-            ErrorKind::TimedOut => BrowserError::Timeout { what: "An answer of the keeper", after: Duration::ZERO },
+            ErrorKind::TimedOut => {
+                BrowserError::Timeout { what: "An answer of the keeper", after: Duration::ZERO }
+            }
             _ => BrowserError::system("connect to", socket, error),
         })?;
         Ok(Self::new(stream, socket, deadline))
@@ -274,7 +279,8 @@ impl<'a> Control<'a> {
         while line.last() != Some(&b'\n') {
             self.stream.set_read_timeout(Some(self.time_left()?)).map_err(|error| self.failed(error))?;
             // The descriptors come with the first bytes of a line.
-            let read = if line.is_empty() { self.receive(&mut buffer) } else { self.stream.read(&mut buffer) };
+            let read =
+                if line.is_empty() { self.receive(&mut buffer) } else { self.stream.read(&mut buffer) };
             match read {
                 Ok(0) => return Err(Self::gone(self.socket)),
                 Ok(read) => line.extend_from_slice(buffer.get(..read).unwrap_or_default()),
@@ -295,7 +301,8 @@ impl<'a> Control<'a> {
         let flags = RecvFlags::empty();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let received = rustix::net::recvmsg(&self.stream, &mut [IoSliceMut::new(buffer)], &mut ancillary, flags)?;
+        let received =
+            rustix::net::recvmsg(&self.stream, &mut [IoSliceMut::new(buffer)], &mut ancillary, flags)?;
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(descriptors) = message {
                 for descriptor in descriptors {
@@ -320,7 +327,9 @@ impl<'a> Control<'a> {
     fn failed(&self, error: std::io::Error) -> BrowserError {
         match error.kind() {
             ErrorKind::WouldBlock | ErrorKind::TimedOut => self.timed_out(),
-            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof => Self::gone(self.socket),
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof => {
+                Self::gone(self.socket)
+            }
             _ => BrowserError::system("talk to", self.socket, error),
         }
     }

@@ -174,9 +174,9 @@ impl LaunchSpec {
         same.close_grace_ms = 0;
         let text = serde_json::to_vec(&same).unwrap_or_default();
         // FNV-1a: stable across versions of Rust, unlike the standard hasher.
-        let digest = text
-            .iter()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
+        let digest = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
         format!("{digest:016x}")
     }
 
@@ -184,7 +184,11 @@ impl LaunchSpec {
         let too_many = self.extra_arguments.len().max(self.environment.len()) > limits::EXTRA_ARGUMENTS;
         if too_many {
             let name = "extra arguments".to_owned();
-            return Err(BrowserError::OptionRefused { name, reason: "there are too many", can_be_allowed: false });
+            return Err(BrowserError::OptionRefused {
+                name,
+                reason: "there are too many",
+                can_be_allowed: false,
+            });
         }
         for argument in &self.extra_arguments {
             crate::flag::check_argument(argument, self.allow_dangerous)?;
@@ -198,7 +202,8 @@ impl LaunchSpec {
     /// A proxy's password would be readable in the process list.
     fn check_proxy(&self) -> Result<(), BrowserError> {
         let Some(proxy) = &self.proxy else { return Ok(()) };
-        let refused = |reason| BrowserError::OptionRefused { name: "proxy".to_owned(), reason, can_be_allowed: false };
+        let refused =
+            |reason| BrowserError::OptionRefused { name: "proxy".to_owned(), reason, can_be_allowed: false };
         if proxy.contains('@') {
             return Err(refused("a user and password in it would show in the process list"));
         }
@@ -263,7 +268,10 @@ mod tests {
             spec.arguments(None).unwrap_err().to_string()
         };
         assert!(with(|spec| spec.extra_arguments = vec!["--no-sandbox".into()]).contains("--no-sandbox"));
-        assert!(with(|spec| drop(spec.environment.insert("LD_PRELOAD".into(), "x".into()))).contains("LD_PRELOAD"));
+        assert!(
+            with(|spec| drop(spec.environment.insert("LD_PRELOAD".into(), "x".into())))
+                .contains("LD_PRELOAD")
+        );
         assert!(with(|spec| spec.proxy = Some("http://u:p@h:1".into())).contains("process list"));
         assert!(with(|spec| spec.proxy = Some("h:1 --no-sandbox".into())).contains("not a proxy"));
         assert!(with(|spec| spec.extra_arguments = vec!["--a".into(); 1000]).contains("too many"));

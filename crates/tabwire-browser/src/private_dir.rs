@@ -77,7 +77,8 @@ impl PrivateDir {
                 _ => BrowserError::system("open", path, errno),
             }
         })?;
-        let status = rustix::fs::fstat(&descriptor).map_err(|errno| BrowserError::system("inspect", path, errno))?;
+        let status =
+            rustix::fs::fstat(&descriptor).map_err(|errno| BrowserError::system("inspect", path, errno))?;
         let mode = Mode::from_raw_mode(status.st_mode);
         if status.st_uid != rustix::process::geteuid().as_raw() {
             return Err(untrusted(DirectoryFault::OtherOwner));

@@ -102,7 +102,11 @@ mod platform {
     /// The pidfd pins the process, so the check after it cannot be overtaken.
     pub(super) fn signal(pid: Pid, identity: &ProcessIdentity, signal: Signal) -> Signalled {
         let sent = rustix::process::pidfd_open(pid, PidfdFlags::empty()).and_then(|pinned| {
-            if identity.is_alive() { rustix::process::pidfd_send_signal(pinned, signal) } else { Err(Errno::SRCH) }
+            if identity.is_alive() {
+                rustix::process::pidfd_send_signal(pinned, signal)
+            } else {
+                Err(Errno::SRCH)
+            }
         });
         match sent {
             Ok(()) => Signalled::Sent,

@@ -128,9 +128,14 @@ pub fn refuse_default_profile(directory: &Path, config_home: Option<&Path>) -> R
         let below_config = DEFAULT_BELOW_HOME.iter().filter_map(|default| default.strip_prefix(".config/"));
         below_config.into_iter().any(|default| starts_with_ignoring_case(&real, &home.join(default)))
     });
-    let is_default =
-        real.ancestors().any(|above| DEFAULT_BELOW_HOME.iter().any(|default| ends_with_ignoring_case(above, default)));
-    if in_moved_config || is_default { Err(BrowserError::DefaultProfile { directory: real }) } else { Ok(real) }
+    let is_default = real
+        .ancestors()
+        .any(|above| DEFAULT_BELOW_HOME.iter().any(|default| ends_with_ignoring_case(above, default)));
+    if in_moved_config || is_default {
+        Err(BrowserError::DefaultProfile { directory: real })
+    } else {
+        Ok(real)
+    }
 }
 
 /// macOS file systems do not tell case apart, so neither does the comparison.
@@ -191,9 +196,13 @@ pub(crate) fn make_throw_away(directory: &Path, owner: ProcessIdentity) -> Resul
         .next()
         .is_none();
     if !is_empty && find_owner(directory).is_none() {
-        return Err(BrowserError::UntrustedDirectory { path: directory.to_owned(), fault: DirectoryFault::OtherOwner });
+        return Err(BrowserError::UntrustedDirectory {
+            path: directory.to_owned(),
+            fault: DirectoryFault::OtherOwner,
+        });
     }
-    let mark = serde_json::to_vec(&Mark { owner }).map_err(|error| BrowserError::system("mark", directory, error))?;
+    let mark = serde_json::to_vec(&Mark { owner })
+        .map_err(|error| BrowserError::system("mark", directory, error))?;
     atomic_file::write(&directory.join(MARK), &mark)
 }
 
@@ -234,7 +243,8 @@ fn empty_but_mark(directory: &Path) -> bool {
     let Ok(entries) = fs::read_dir(directory) else { return false };
     entries.flatten().filter(|entry| entry.file_name() != MARK).fold(true, |empty, entry| {
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let removed = if is_directory { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+        let removed =
+            if is_directory { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
         empty && removed.is_ok()
     })
 }
@@ -328,7 +338,10 @@ mod tests {
         let id = BrowserId::new("b1");
         let resolve = |choice: ProfileChoice| choice.resolve(&id, &homes);
         assert_eq!(resolve(ProfileChoice::ThrowAway).unwrap(), home.path().join("run/profiles/b1"));
-        assert_eq!(resolve(ProfileChoice::Named("work".into())).unwrap(), home.path().join("data/profiles/work"));
+        assert_eq!(
+            resolve(ProfileChoice::Named("work".into())).unwrap(),
+            home.path().join("data/profiles/work")
+        );
         for bad in ["", "..", "a/b", ".hidden"] {
             assert!(matches!(
                 resolve(ProfileChoice::Named(bad.into())),

@@ -141,7 +141,11 @@ pub(crate) fn remove_socket_directory(profile: &Path) {
     let ours = directory
         .symlink_metadata()
         .is_ok_and(|data| data.is_dir() && data.uid() == rustix::process::geteuid().as_raw());
-    if socket.is_absolute() && chromium_made_it && ours && socket.file_name().is_some_and(|name| name == SOCKET) {
+    if socket.is_absolute()
+        && chromium_made_it
+        && ours
+        && socket.file_name().is_some_and(|name| name == SOCKET)
+    {
         let _ = fs::remove_file(directory.join(SOCKET));
         let _ = fs::remove_file(directory.join(COOKIE));
         // Fails, rightly, when anything else is in it.
@@ -190,7 +194,10 @@ mod tests {
         lock(profile.path(), &format!("{}-{}", host(), dead_pid()));
         symlink("12345", profile.path().join("SingletonCookie")).unwrap();
         symlink("/nonexistent/SingletonSocket", profile.path().join("SingletonSocket")).unwrap();
-        assert_eq!(remove_stale_lock(profile.path()).unwrap(), LockState::Stale { why: StaleLock::OwnerDead });
+        assert_eq!(
+            remove_stale_lock(profile.path()).unwrap(),
+            LockState::Stale { why: StaleLock::OwnerDead }
+        );
         assert_eq!(lock_state(profile.path()), LockState::Free);
         assert_eq!(std::fs::read_dir(profile.path()).unwrap().count(), 0);
     }

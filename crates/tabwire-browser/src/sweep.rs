@@ -165,7 +165,8 @@ impl Swept {
     }
 
     fn remove_profile(&mut self, profile: &Path, browser_is_gone: bool) {
-        let in_use = !browser_is_gone || matches!(lock_state(profile), LockState::Live { .. } | LockState::Unknown { .. });
+        let in_use = !browser_is_gone
+            || matches!(lock_state(profile), LockState::Live { .. } | LockState::Unknown { .. });
         if !in_use && remove_throw_away(profile) {
             self.removed.push(Removed::Profile(profile.to_owned()));
         } else {
@@ -176,7 +177,8 @@ impl Swept {
     /// Profiles whose keeper died before it could write a descriptor (F24).
     fn sweep_profiles(&mut self, home: &Path) -> Result<(), BrowserError> {
         for profile in entries(home, "")? {
-            let described = self.live.iter().any(|browser| browser.profile == profile) || self.kept.contains(&profile);
+            let described =
+                self.live.iter().any(|browser| browser.profile == profile) || self.kept.contains(&profile);
             if !described && find_owner(&profile).is_some_and(|owner| !owner.is_alive()) {
                 self.remove_profile(&profile, true);
             }

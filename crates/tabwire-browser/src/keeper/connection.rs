@@ -100,7 +100,11 @@ impl Connection {
     }
 
     /// Sends an answer together with descriptors; false when the peer is lost.
-    pub(super) fn send_with_descriptors(&mut self, answer: &ControlAnswer, descriptors: &[BorrowedFd<'_>; 2]) -> bool {
+    pub(super) fn send_with_descriptors(
+        &mut self,
+        answer: &ControlAnswer,
+        descriptors: &[BorrowedFd<'_>; 2],
+    ) -> bool {
         let Some(line) = as_line(answer) else { return false };
         if self.has_output() {
             return false;
@@ -110,7 +114,8 @@ impl Connection {
         if !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
             return false;
         }
-        let sent = rustix::net::sendmsg(&self.stream, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty());
+        let sent =
+            rustix::net::sendmsg(&self.stream, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty());
         let Some(rest) = sent.ok().and_then(|sent| line.get(sent..)) else { return false };
         self.output.extend_from_slice(rest);
         self.flush()
@@ -181,7 +186,9 @@ mod tests {
         peer.write_all(b"one\ntw").unwrap();
         assert!(matches!(connection.receive(), Received::Lines(lines) if lines == [b"one"]));
         peer.write_all(b"o\n\nthree\n").unwrap();
-        assert!(matches!(connection.receive(), Received::Lines(lines) if lines == [&b"two"[..], b"", b"three"]));
+        assert!(
+            matches!(connection.receive(), Received::Lines(lines) if lines == [&b"two"[..], b"", b"three"])
+        );
         drop(peer);
         assert!(matches!(connection.receive(), Received::Closed));
     }

@@ -161,7 +161,9 @@ impl Keeper {
             // The descriptor and profile stay: the browser may still be using them.
             let _ = std::fs::remove_file(&self.traces.socket);
             let failure = Failure::new(ErrorCode::Timeout, "The browser was killed and is still there.");
-            ControlAnswer::Refused(failure.with_hint("Look for a process stuck in the kernel, and restart the machine."))
+            ControlAnswer::Refused(
+                failure.with_hint("Look for a process stuck in the kernel, and restart the machine."),
+            )
         };
         for connection in self.connections.drain(..).filter(|connection| connection.waits_for_stop) {
             connection.say_farewell(&answer, Duration::from_secs(1));
@@ -208,9 +210,9 @@ impl Keeper {
             sources.push(Source::Connection(connection.key));
             descriptors.push(PollFd::from_borrowed_fd(connection.descriptor(), wanted));
         }
-        let timeout = self.next_deadline().and_then(|deadline| {
-            Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok()
-        });
+        let timeout = self
+            .next_deadline()
+            .and_then(|deadline| Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok());
         // Interrupted or out of memory: the next turn asks again.
         let ready = rustix::event::poll(&mut descriptors, timeout.as_ref()).unwrap_or(0);
         if ready == 0 {
@@ -255,7 +257,9 @@ impl Keeper {
     fn keep_time(&mut self) {
         let now = Instant::now();
         match (&self.phase, &self.holding) {
-            (Phase::Running, Holding::Nobody { since }) if now >= *since + self.linger() => self.begin_closing(None),
+            (Phase::Running, Holding::Nobody { since }) if now >= *since + self.linger() => {
+                self.begin_closing(None)
+            }
             (Phase::Closing { kill_at }, _) if now >= *kill_at => {
                 self.browser.kill_group();
                 self.phase = Phase::Killed { give_up_at: now + limits::VERIFY_GONE };
@@ -327,7 +331,9 @@ impl Keeper {
     }
 
     fn converse(&mut self, key: ConnectionKey, flags: PollFlags) {
-        let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) else { return };
+        let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) else {
+            return;
+        };
         if flags.contains(PollFlags::OUT) && !connection.flush() {
             return self.drop_connection(key);
         }
@@ -341,7 +347,8 @@ impl Keeper {
         for line in lines {
             let answered = match serde_json::from_slice(&line) {
                 Ok(request) => self.answer(key, request),
-                Err(_) => self.send(key, &refused(ErrorCode::UnknownMethod, "The keeper does not know that request.")),
+                Err(_) => self
+                    .send(key, &refused(ErrorCode::UnknownMethod, "The keeper does not know that request.")),
             };
             if !answered {
                 return self.drop_connection(key);
@@ -361,7 +368,8 @@ impl Keeper {
             ControlRequest::Claim { holder } => return self.claim(key, holder),
             ControlRequest::Note { house } => self.note(key, house),
             ControlRequest::Stop { grace_ms } => {
-                if let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key) {
+                if let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key)
+                {
                     connection.waits_for_stop = true;
                 }
                 self.begin_closing(grace_ms.map(Duration::from_millis));
@@ -399,7 +407,9 @@ impl Keeper {
             (Phase::Running, Holding::Holder { holder, .. }) => {
                 Some(BrowserError::Busy { browser: id, holder: holder.to_string() })
             }
-            (Phase::Starting { .. }, _) => Some(BrowserError::Busy { browser: id, holder: "its start".to_owned() }),
+            (Phase::Starting { .. }, _) => {
+                Some(BrowserError::Busy { browser: id, holder: "its start".to_owned() })
+            }
             _ => Some(BrowserError::Gone { what: id }),
         };
         if let Some(refusal) = refusal {
@@ -414,7 +424,8 @@ impl Keeper {
         self.take_output();
         let ends = self.browser.ends();
         let connection = self.connections.iter_mut().find(|connection| connection.key == key);
-        let handed_over = connection.is_some_and(|connection| connection.send_with_descriptors(&answer, &ends));
+        let handed_over =
+            connection.is_some_and(|connection| connection.send_with_descriptors(&answer, &ends));
         if handed_over {
             self.holding = Holding::Holder { connection: key, holder };
         }

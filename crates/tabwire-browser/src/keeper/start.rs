@@ -42,7 +42,10 @@ impl Traces {
 }
 
 /// Starts a browser and waits until it answers; leaves nothing behind if it does not.
-pub(super) fn start(request: KeepRequest, signals: Signals) -> Result<(Keeper, BrowserDescriptor), BrowserError> {
+pub(super) fn start(
+    request: KeepRequest,
+    signals: Signals,
+) -> Result<(Keeper, BrowserDescriptor), BrowserError> {
     // Already a leader when started from a shell; then its Ctrl-C means us.
     let _ = rustix::process::setsid();
     let own = ProcessIdentity::current().ok_or(BrowserError::Gone { what: "this process".to_owned() })?;
@@ -84,13 +87,18 @@ pub(super) fn start(request: KeepRequest, signals: Signals) -> Result<(Keeper, B
                 (LaunchFault::Ended(_), Some(ended)) => LaunchFault::Ended(ended),
                 (why, _) => why,
             };
-            let launch_failed = BrowserError::LaunchFailed { executable: spec.executable.clone(), why, stderr };
+            let launch_failed =
+                BrowserError::LaunchFailed { executable: spec.executable.clone(), why, stderr };
             Err(locked_by_another(&spec, descriptor.browser).unwrap_or(launch_failed))
         }
     }
 }
 
-fn prepare_profile(request: &KeepRequest, own: ProcessIdentity, traces: &mut Traces) -> Result<(), BrowserError> {
+fn prepare_profile(
+    request: &KeepRequest,
+    own: ProcessIdentity,
+    traces: &mut Traces,
+) -> Result<(), BrowserError> {
     let profile = &request.spec.profile;
     refuse_default_profile(profile, None)?;
     if request.spec.throw_away {
@@ -135,7 +143,10 @@ fn bind(directory: &Path, spec: &LaunchSpec) -> Result<(UnixListener, PathBuf), 
     }
     if socket.symlink_metadata().is_ok() {
         if crate::unix_socket::is_listening(&socket) {
-            return Err(BrowserError::Busy { browser: spec.id.to_string(), holder: "another keeper".to_owned() });
+            return Err(BrowserError::Busy {
+                browser: spec.id.to_string(),
+                holder: "another keeper".to_owned(),
+            });
         }
         std::fs::remove_file(&socket).map_err(|error| BrowserError::system("replace", &socket, error))?;
     }
@@ -177,4 +188,3 @@ fn describe(
         labels: request.labels.clone(),
     }
 }
-

@@ -28,7 +28,10 @@ impl StderrRing {
     pub(super) fn last_lines(&self) -> String {
         let text = self.text();
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        let quote = lines.get(lines.len().saturating_sub(limits::STDERR_QUOTE_LINES)..).unwrap_or_default().join("\n");
+        let quote = lines
+            .get(lines.len().saturating_sub(limits::STDERR_QUOTE_LINES)..)
+            .unwrap_or_default()
+            .join("\n");
         let from = quote.len().saturating_sub(limits::STDERR_QUOTE_BYTES);
         let from = (from..quote.len()).find(|at| quote.is_char_boundary(*at)).unwrap_or(0);
         quote.get(from..).unwrap_or_default().to_owned()

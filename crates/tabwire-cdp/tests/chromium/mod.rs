@@ -9,9 +9,13 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{Connection, PipeSink, PipeSource, TaskGroup, WebSocketAddress};
 use tempfile::TempDir;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than a healthy Chromium takes for anything here, on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
+
+/// Two browsers at once: more only make each other slow.
+static PLACES: Semaphore = Semaphore::const_new(2);
 
 /// Which link a test talks over.
 #[derive(Clone, Copy, Debug)]
@@ -26,23 +30,28 @@ pub(crate) struct Chromium {
     pub(crate) tasks: TaskGroup,
     child: Child,
     _profile: TempDir,
+    _place: SemaphorePermit<'static>,
 }
 
 impl Chromium {
     /// Starts Chromium and connects.
     pub(crate) async fn start(link: Link) -> Self {
+        let place = PLACES.acquire().await.expect("never closed");
         let profile = TempDir::new().expect("a profile directory");
         let tasks = TaskGroup::new();
         let (child, connection) = match link {
             Link::Pipe => start_on_pipe(&profile, &tasks),
             Link::WebSocket => start_on_websocket(&profile, &tasks).await,
         };
-        Self { connection, tasks, child, _profile: profile }
+        Self { connection, tasks, child, _profile: profile, _place: place }
     }
 
-    /// Ends the browser without warning, as SIGKILL does.
+    /// Ends the browser with SIGKILL and returns when it is dead.
+    ///
+    /// The kernel may take long to tear down a browser on a busy machine; that time is not ours.
     pub(crate) fn kill(&mut self) {
         self.child.kill().expect("the browser can be killed");
+        self.child.wait().expect("the browser dies");
     }
 }
 

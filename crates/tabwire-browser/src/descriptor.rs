@@ -103,3 +103,59 @@ impl BrowserDescriptor {
 pub(crate) fn is_file_name(id: &BrowserId) -> bool {
     tabwire_wire::SessionName::new(id.as_str()).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tabwire_wire::{BrowserId, InstanceId, UpstreamKind};
+
+    use super::BrowserDescriptor;
+    use crate::{Display, ProcessIdentity, limits};
+
+    fn descriptor() -> BrowserDescriptor {
+        let identity = ProcessIdentity::current().unwrap();
+        BrowserDescriptor {
+            format: BrowserDescriptor::FORMAT,
+            id: BrowserId::new("b1"),
+            instance: InstanceId::new("i1"),
+            keeper: identity,
+            browser: identity,
+            executable: "/usr/bin/chromium".into(),
+            version: None,
+            profile: "/run/p".into(),
+            throw_away: true,
+            upstream: UpstreamKind::Pipe,
+            socket: "/run/b1.sock".into(),
+            display: Display::Headless,
+            debugging_port: None,
+            options_digest: "0".into(),
+            created_at: 1,
+            warnings: Vec::new(),
+            labels: [("session".to_owned(), "default".to_owned())].into(),
+        }
+    }
+
+    #[test]
+    fn a_descriptor_round_trips_and_no_damage_makes_it_panic() {
+        let home = tempfile::tempdir().unwrap();
+        descriptor().write(home.path()).unwrap();
+        let path = BrowserDescriptor::file(home.path(), &BrowserId::new("b1"));
+        assert_eq!(BrowserDescriptor::read(&path).unwrap(), descriptor());
+        let whole = fs::read(&path).unwrap();
+        for length in 0..whole.len() - 1 {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert!(BrowserDescriptor::read(&path).is_err(), "cut at {length}");
+        }
+        for position in (0..whole.len()).step_by(3) {
+            let mut damaged = whole.clone();
+            damaged[position] ^= 0x55;
+            fs::write(&path, &damaged).unwrap();
+            let _ = BrowserDescriptor::read(&path);
+        }
+        fs::write(&path, vec![b' '; limits::DESCRIPTOR_BYTES + 1]).unwrap();
+        assert!(BrowserDescriptor::read(&path).is_err());
+        BrowserDescriptor { format: 2, ..descriptor() }.write(home.path()).unwrap();
+        assert!(BrowserDescriptor::read(&path).unwrap_err().to_string().contains("another version"));
+    }
+}

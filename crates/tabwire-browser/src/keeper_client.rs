@@ -15,7 +15,7 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use rustix::process::{Pid, Signal};
-use tabwire_wire::{ErrorCode, InstanceId};
+use tabwire_wire::InstanceId;
 
 use crate::descriptor::BrowserDescriptor;
 use crate::error::{BrowserError, LaunchFault};
@@ -76,6 +76,10 @@ pub fn spawn_keeper(
     let asked_at = Instant::now();
     let wrong = |action| move |error: std::io::Error| BrowserError::system(action, self_exe, error);
     let text = serde_json::to_vec(request).map_err(|error| wrong("ask")(error.into()))?;
+    if text.len() > limits::KEEP_REQUEST_BYTES {
+        let name = "launch".to_owned();
+        return Err(BrowserError::OptionRefused { name, reason: "it is too long", can_be_allowed: false });
+    }
     let mut keeper = Command::new(self_exe)
         .args(keep_arguments)
         .current_dir("/")
@@ -333,10 +337,4 @@ impl<'a> Control<'a> {
             _ => BrowserError::system("talk to", self.socket, error),
         }
     }
-}
-
-/// Whether an error says that somebody else holds the browser.
-#[must_use]
-pub fn is_busy(error: &BrowserError) -> bool {
-    error.code() == ErrorCode::Busy
 }

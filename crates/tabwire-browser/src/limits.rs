@@ -26,7 +26,9 @@ pub const STDERR_QUOTE_LINES: usize = 12;
 pub const STDERR_QUOTE_BYTES: usize = 4096;
 
 /// Longest keep request on the keeper's stdin.
-pub const KEEP_REQUEST_BYTES: usize = 256 * 1024;
+///
+/// Fits a fresh pipe, so that writing it never waits for the keeper.
+pub const KEEP_REQUEST_BYTES: usize = 64 * 1024;
 
 /// Longest outcome line a keeper prints: a descriptor, or a failure with stderr.
 pub const KEEP_OUTCOME_BYTES: usize = 256 * 1024;

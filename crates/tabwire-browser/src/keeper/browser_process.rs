@@ -33,6 +33,8 @@ const GREETING: &[u8] = b"{\"id\":1,\"method\":\"Browser.getVersion\"}\0";
 pub(super) enum Drained {
     /// Everything that was there.
     All,
+    /// A good part of it; there may be more.
+    Enough,
     /// The other side is closed.
     Closed,
 }
@@ -130,7 +132,8 @@ impl BrowserProcess {
     /// Reads what is there, passing each piece on.
     pub(super) fn drain_output(&self, mut take: impl FnMut(&[u8])) -> Drained {
         let mut buffer = [0; 16 * 1024];
-        loop {
+        // A bound, so that a browser that never stops writing cannot keep us here.
+        for _ in 0..64 {
             match rustix::io::read(&self.from_browser, &mut buffer) {
                 Ok(0) => return Drained::Closed,
                 Ok(read) => take(buffer.get(..read).unwrap_or_default()),
@@ -139,6 +142,7 @@ impl BrowserProcess {
                 Err(_) => return Drained::Closed,
             }
         }
+        Drained::Enough
     }
 
     /// Moves what is there from stderr into the ring.

@@ -7,6 +7,7 @@
 mod browser_process;
 mod connection;
 mod control_message;
+mod inherited;
 mod keep_request;
 mod serve;
 mod signals;
@@ -32,6 +33,7 @@ use crate::error::BrowserError;
 /// # Errors
 /// When the browser could not be started; the outcome has then been written.
 pub fn run(input: impl Read, mut output: impl Write) -> Result<(), BrowserError> {
+    inherited::keep_from_children();
     let started = signals::Signals::register()
         .and_then(|signals| Ok((KeepRequest::read(input)?, signals)))
         .and_then(|(request, signals)| start::start(request, signals));

@@ -258,7 +258,7 @@ impl Keeper {
         let now = Instant::now();
         match (&self.phase, &self.holding) {
             (Phase::Running, Holding::Nobody { since }) if now >= *since + self.linger() => {
-                self.begin_closing(None)
+                self.begin_closing(None);
             }
             (Phase::Closing { kill_at }, _) if now >= *kill_at => {
                 self.browser.kill_group();

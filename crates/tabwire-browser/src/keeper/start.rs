@@ -31,13 +31,16 @@ pub(super) struct Traces {
 }
 
 impl Traces {
-    /// Removes them; the descriptor last, so that an interrupted removal can be finished by a sweep.
+    /// Removes them, in an order that lets a sweep finish an interrupted removal.
+    ///
+    /// The socket goes last: a sweep that found a descriptor without one would
+    /// take this keeper for hung.
     pub(super) fn remove(&self) {
         let profile_is_gone = self.throw_away.as_deref().is_none_or(remove_throw_away);
-        let _ = std::fs::remove_file(&self.socket);
         if profile_is_gone {
             let _ = std::fs::remove_file(&self.descriptor);
         }
+        let _ = std::fs::remove_file(&self.socket);
     }
 }
 

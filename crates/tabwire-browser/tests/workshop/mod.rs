@@ -1,5 +1,6 @@
 //! A runtime directory, a keeper and a raw pipe for one test; checks that nothing is left.
 #![allow(dead_code, reason = "every test binary uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "only tests use it")]
 
 use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};

@@ -271,7 +271,11 @@ impl<'a> Control<'a> {
         let mut line = serde_json::to_vec(request).map_err(|error| self.failed(error.into()))?;
         line.push(b'\n');
         self.stream.set_write_timeout(Some(self.time_left()?)).map_err(|error| self.failed(error))?;
-        self.stream.write_all(&line).map_err(|error| self.failed(error))?;
+        match self.stream.write_all(&line) {
+            // It may have refused us before it was asked; the reason is there to read.
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(self.failed(error)),
+            _ => {}
+        }
         let answer = self.read_line()?;
         serde_json::from_slice(&answer)
             .map_err(|_| BrowserError::Peer { peer: "The keeper", what: "an answer that is not valid" })

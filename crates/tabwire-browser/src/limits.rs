@@ -11,7 +11,7 @@ pub const CONTROL_LINE_BYTES: usize = 64 * 1024;
 /// Longest answer a keeper sends: an escaped stderr ring and its frame.
 pub const CONTROL_ANSWER_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
 
-/// Control connections a keeper serves at once; more are closed on accept.
+/// Control connections a keeper serves at once; more are refused as busy.
 ///
 /// One holder, one sweeper, one `stop` and a few onlookers is all there is.
 pub const CONTROL_CONNECTIONS: usize = 8;

@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -236,7 +235,7 @@ fn become_reaper() {}
 fn kill_strays() {
     let own = std::process::id();
     let path = format!("/proc/{own}/task/{own}/children");
-    let children = std::fs::read_to_string(Path::new(&path)).unwrap_or_default();
+    let children = std::fs::read_to_string(path).unwrap_or_default();
     for pid in children.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
         let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);

@@ -65,10 +65,13 @@ impl Connection {
 
     /// Reads what is there.
     pub(super) fn receive(&mut self) -> Received {
-        self.heard = Instant::now();
         let mut buffer = [0; 4096];
         loop {
-            match self.stream.read(&mut buffer) {
+            let read = self.stream.read(&mut buffer);
+            if read.is_ok() {
+                self.heard = Instant::now();
+            }
+            match read {
                 Ok(0) => return Received::Closed,
                 Ok(read) => self.input.extend_from_slice(buffer.get(..read).unwrap_or_default()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}

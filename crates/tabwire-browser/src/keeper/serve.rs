@@ -321,12 +321,30 @@ impl Keeper {
 
     fn accept(&mut self) {
         while let Ok((stream, _)) = self.listener.accept() {
-            // Over the bound: closed at once, which the peer sees.
-            if self.connections.len() < limits::CONTROL_CONNECTIONS {
-                let key = ConnectionKey(self.next_key);
-                self.next_key += 1;
-                self.connections.extend(Connection::accept(key, stream));
+            let key = ConnectionKey(self.next_key);
+            self.next_key += 1;
+            let Some(mut connection) = Connection::accept(key, stream) else { continue };
+            if self.is_full() {
+                self.notice_departures();
             }
+            if self.is_full() {
+                // Said, not just closed: silence would look like a keeper that is gone.
+                connection.send(&refused(ErrorCode::Busy, "Too many are talking to this browser's keeper."));
+            } else {
+                self.connections.push(connection);
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.connections.len() >= limits::CONTROL_CONNECTIONS
+    }
+
+    /// Hears everybody now, so that who has just left does not keep a newcomer out.
+    fn notice_departures(&mut self) {
+        let keys: Vec<_> = self.connections.iter().map(|connection| connection.key).collect();
+        for key in keys {
+            self.converse(key, PollFlags::IN);
         }
     }
 

@@ -7,38 +7,32 @@ use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::mux::Mux;
-use crate::session_table::{SessionKind, SessionOwner};
 use crate::target_entry::TargetEntry;
 
 impl Mux {
-    /// `Target.setDiscoverTargets` on a client's browser-level cdp session.
+    /// `Target.setDiscoverTargets` on a client's cdp session.
     pub(crate) fn set_discover(&mut self, session: &CdpSessionId, wanted: Option<TargetFilter>) {
-        if let Some(entry) = self.sessions.find_mut(session.as_str())
-            && let SessionKind::Browser { discover, .. } = &mut entry.kind
-        {
-            *discover = wanted.clone();
+        let on = wanted.is_some();
+        if let Some(entry) = self.sessions.find_mut(session.as_str()) {
+            entry.discover = wanted;
         }
-        if wanted.is_none() {
+        if !on {
             for target in self.targets.iter_mut() {
                 target.announced.remove(session);
             }
             return;
         }
-        let mut ids: Vec<TargetId> = self.targets.iter().map(|target| target.id.clone()).collect();
-        ids.sort_unstable();
-        for id in ids {
+        for id in self.targets.ids() {
             self.announce_created(&id);
         }
     }
 
     /// Tells of a target everyone who discovers, may see it and was not told yet.
     pub(crate) fn announce_created(&mut self, id: &TargetId) {
-        let Some(target) = self.targets.find(id.as_str()).filter(|target| target.is_decided()) else {
-            return;
-        };
+        let Some(target) = self.targets.find(id.as_str()) else { return };
         let mut told: Vec<(CdpSessionId, ClientId)> = Vec::new();
-        for (session, client, kind) in self.sessions.browser_sessions() {
-            let SessionKind::Browser { discover: Some(filter), .. } = kind else { continue };
+        for (session, entry) in self.sessions.iter() {
+            let (Some(client), Some(filter)) = (entry.client(), &entry.discover) else { continue };
             let shown = self.clients.get(&client).is_some_and(|entry| self.is_shown(entry, client, target));
             if shown && self.admits(filter, target) && !target.announced.contains(session) {
                 told.push((session.clone(), client));
@@ -75,10 +69,7 @@ impl Mux {
     pub(crate) fn privatise(&self, client: ClientId, info: &mut Value) {
         let Some(members) = info.as_object_mut() else { return };
         let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
-        let attached = self.sessions.iter().any(|(_, session)| {
-            session.owner == SessionOwner::Client(client)
-                && session.target().is_some_and(|target| target.as_str() == id)
-        });
+        let attached = self.sessions.is_attached(client, id);
         members.insert("attached".to_owned(), Value::Bool(attached));
     }
 
@@ -114,12 +105,11 @@ impl Mux {
         }
     }
 
-    fn announced_to(&self, id: &str) -> Vec<(CdpSessionId, ClientId)> {
+    /// The clients' cdp sessions that were told of a target.
+    pub(crate) fn announced_to(&self, id: &str) -> Vec<(CdpSessionId, ClientId)> {
         let Some(target) = self.targets.find(id) else { return Vec::new() };
-        let owner = |session: &CdpSessionId| match self.sessions.find(session.as_str())?.owner {
-            SessionOwner::Client(client) => Some((session.clone(), client)),
-            SessionOwner::House => None,
-        };
+        let owner =
+            |session: &CdpSessionId| Some((session.clone(), self.sessions.find(session.as_str())?.client()?));
         target.announced.iter().filter_map(owner).collect()
     }
 }

@@ -5,15 +5,15 @@
 
 use std::time::Instant;
 
+use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
-use crate::gate::GateId;
+use crate::gate::{GateId, Held};
 use crate::mux::Mux;
 use crate::output::FrameClass;
-use crate::pending::{Asker, Errand};
-use crate::reply;
-use crate::session_table::{AutoAttach, SessionKind};
+use crate::pending::{Asker, Errand, Meaning};
+use crate::session_table::{AutoAttach, Session, SessionKind};
 use crate::target_entry::TargetEntry;
 
 impl Mux {
@@ -22,40 +22,48 @@ impl Mux {
     pub(crate) fn set_auto_attach(
         &mut self,
         client: ClientId,
-        id: i64,
         session: &CdpSessionId,
         wanted: Option<AutoAttach>,
+        answer: BytesMut,
         now: Instant,
     ) {
-        let on = wanted.is_some();
-        if let Some(entry) = self.sessions.find_mut(session.as_str())
-            && let SessionKind::Browser { auto_attach, .. } = &mut entry.kind
-        {
-            *auto_attach = wanted;
-        }
-        let echo = self.echo(client, Some(session));
-        let answer = reply::result(id, echo.as_ref(), json!({}));
-        if !on {
+        if wanted.is_none() {
+            self.note_auto_attach(session, None);
             self.detach_auto_attached(session, now);
             self.deliver(client, answer, FrameClass::Answer);
             return;
         }
-        let mut ids: Vec<TargetId> = self.targets.iter().map(|target| target.id.clone()).collect();
-        ids.sort_unstable();
-        for target in ids {
+        self.wish_auto_attach(client, session, wanted, now);
+        self.hold_for_attachments(client, session, Held::Answer(answer), now);
+    }
+
+    /// Notes a client's wish and offers it what exists already.
+    pub(crate) fn wish_auto_attach(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        wanted: Option<AutoAttach>,
+        now: Instant,
+    ) {
+        self.note_auto_attach(session, wanted);
+        for target in self.targets.ids() {
             self.offer_to(&target, session, client, now);
         }
-        self.hold_for_attachments(client, session, answer);
+    }
+
+    fn note_auto_attach(&mut self, session: &CdpSessionId, wanted: Option<AutoAttach>) {
+        if let Some(entry) = self.sessions.find_mut(session.as_str())
+            && let SessionKind::Browser { auto_attach } = &mut entry.kind
+        {
+            *auto_attach = wanted;
+        }
     }
 
     fn detach_auto_attached(&mut self, session: &CdpSessionId, now: Instant) {
         let attached: Vec<CdpSessionId> = self
             .sessions
             .iter()
-            .filter(|(_, child)| {
-                child.parent.as_ref() == Some(session)
-                    && matches!(child.kind, SessionKind::Target { auto: true, .. })
-            })
+            .filter(|(_, child)| child.parent.as_ref() == Some(session) && child.is_auto())
             .map(|(id, _)| id.clone())
             .collect();
         for child in attached {
@@ -70,14 +78,12 @@ impl Mux {
     /// Offers a target to every client that wants it; one that nobody waits for is let run.
     pub(crate) fn offer(&mut self, id: &TargetId, now: Instant) {
         let Some(target) = self.targets.find(id.as_str()) else { return };
-        if !target.is_decided() {
+        if !target.is_settled() {
             return;
         }
-        let sessions: Vec<(CdpSessionId, ClientId)> =
-            self.sessions.browser_sessions().map(|(session, client, _)| (session.clone(), client)).collect();
-        for (session, client) in &sessions {
-            self.offer_to(id, session, *client, now);
-            self.wait_for_tab_client(id, session, *client);
+        for (session, client) in self.sessions.auto_attaching() {
+            self.offer_to(id, &session, client, now);
+            self.wait_for_tab_client(id, &session, client);
         }
         self.resume_if_free(id, now);
     }
@@ -91,11 +97,7 @@ impl Mux {
 
     fn offer_to(&mut self, id: &TargetId, session: &CdpSessionId, client: ClientId, now: Instant) {
         let Some(target) = self.targets.find(id.as_str()) else { return };
-        let Some(SessionKind::Browser { auto_attach: Some(wish), .. }) =
-            self.sessions.find(session.as_str()).map(|entry| &entry.kind)
-        else {
-            return;
-        };
+        let Some(wish) = self.sessions.find(session.as_str()).and_then(Session::auto_attach) else { return };
         let shown = self.clients.get(&client).is_some_and(|entry| self.is_shown(entry, client, target));
         if !shown || !self.admits(&wish.filter, target) || target.offered.contains(session) {
             return;
@@ -117,10 +119,8 @@ impl Mux {
     fn wait_for_tab_client(&mut self, page: &TargetId, session: &CdpSessionId, client: ClientId) {
         let through_tab =
             self.targets.partner_of(page.as_str()).is_some_and(|tab| tab.offered.contains(session));
-        let waits = match self.sessions.find(session.as_str()).map(|entry| &entry.kind) {
-            Some(SessionKind::Browser { auto_attach: Some(wish), .. }) => wish.wait,
-            _ => false,
-        };
+        let wish = self.sessions.find(session.as_str()).and_then(Session::auto_attach);
+        let waits = wish.is_some_and(|wish| wish.wait);
         if let Some(paused) = self.targets.find_mut(page.as_str()).and_then(|target| target.paused.as_mut())
             && through_tab
             && waits
@@ -129,22 +129,29 @@ impl Mux {
         }
     }
 
-    /// Whether an attachment the mux asked for is under way on this session and target.
-    pub(crate) fn auto_attach_under_way(&self, session: &CdpSessionId, target: &str) -> bool {
-        self.pending.iter().any(|(_, pending)| match &pending.asker {
-            Asker::House(Errand::AutoAttach { browser_session, target: wanted, .. }) => {
-                browser_session == session && wanted.as_str() == target
+    /// Whether the attachment that was just announced is one the mux asked for: the browser serves the
+    /// commands of one cdp session in order, so it is the oldest that names the target.
+    pub(crate) fn is_auto_attachment(&self, session: &CdpSessionId, target: &str) -> bool {
+        let oldest = self.pending.iter().find_map(|(_, pending)| match &pending.asker {
+            _ if pending.session.as_ref() != Some(session) => None,
+            Asker::House(Errand::AutoAttach { target: wanted, .. }) => {
+                (wanted.as_str() == target).then_some(true)
             }
-            _ => false,
-        })
+            Asker::Client { meaning: Meaning::Attach(wanted), .. } => {
+                (wanted.as_str() == target).then_some(false)
+            }
+            _ => None,
+        });
+        oldest == Some(true)
     }
 
-    /// Sends an answer once the attachments under way for this session are announced.
+    /// Lets something happen once the attachments under way for this session are announced.
     pub(crate) fn hold_for_attachments(
         &mut self,
         client: ClientId,
         session: &CdpSessionId,
-        frame: bytes::BytesMut,
+        held: Held,
+        now: Instant,
     ) {
         let concerns = |asker: &Asker| match asker {
             Asker::House(Errand::AutoAttach { browser_session, .. }) => browser_session == session,
@@ -152,10 +159,10 @@ impl Mux {
         };
         let count = self.pending.iter().filter(|(_, pending)| concerns(&pending.asker)).count();
         if count == 0 {
-            self.deliver(client, frame, FrameClass::Answer);
+            self.let_through(client, held, now);
             return;
         }
-        let held = self.gates.hold(client, count, frame);
+        let held = self.gates.hold(client, count, held);
         for pending in self.pending.iter_mut() {
             if concerns(&pending.asker)
                 && let Asker::House(Errand::AutoAttach { gates, .. }) = &mut pending.asker
@@ -165,13 +172,51 @@ impl Mux {
         }
     }
 
-    /// An attachment is through; frames that waited for it last leave.
-    pub(crate) fn pass_gates(&mut self, gates: &[GateId]) {
+    fn let_through(&mut self, client: ClientId, held: Held, now: Instant) {
+        match held {
+            Held::Answer(frame) => self.deliver(client, frame, FrameClass::Answer),
+            Held::Backlog => self.serve_backlog(client, now),
+        }
+    }
+
+    /// An attachment is through; what waited for it last goes on.
+    pub(crate) fn pass_gates(&mut self, gates: &[GateId], now: Instant) {
         for gate in gates {
-            if let Some((client, frame)) = self.gates.pass(*gate) {
-                self.deliver(client, frame, FrameClass::Answer);
+            if let Some((client, held)) = self.gates.pass(*gate) {
+                self.let_through(client, held, now);
             }
         }
+    }
+
+    /// An attachment the mux asked for is through. A client that has changed its mind meanwhile is detached.
+    pub(crate) fn auto_attached(
+        &mut self,
+        session: &CdpSessionId,
+        child: Option<&str>,
+        gates: &[GateId],
+        now: Instant,
+    ) {
+        let unwanted =
+            self.sessions.find(session.as_str()).is_some_and(|session| session.auto_attach().is_none());
+        if let Some(child) = child.filter(|_| unwanted) {
+            let params = json!({"sessionId": child});
+            self.send(Some(session), "Target.detachFromTarget", params, Errand::Chore, now);
+        }
+        self.pass_gates(gates, now);
+    }
+
+    /// An attachment the mux asked for will not come: nobody waits for that client any more.
+    pub(crate) fn auto_attach_failed(
+        &mut self,
+        session: &CdpSessionId,
+        target: &TargetId,
+        gates: &[GateId],
+        now: Instant,
+    ) {
+        if let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) {
+            self.client_resumes(client, target, now);
+        }
+        self.pass_gates(gates, now);
     }
 
     /// The event of an attachment that the mux asked for, as its client is told it.

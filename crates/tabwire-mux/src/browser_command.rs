@@ -1,17 +1,17 @@
-//! Commands on a client's browser-level cdp sessions: the ones the mux answers, checks or learns from.
+//! Commands about the browser as a whole: the ones the mux answers, checks or learns from.
 
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_wire::{BrowserContextId, ErrorCode};
+use tabwire_wire::{BrowserContextId, ErrorCode, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::from_client::Command;
 use crate::mux::Mux;
 use crate::output::{CloseReason, Output};
 use crate::pending::Meaning;
-use crate::reply::ProtocolError;
-use crate::session_table::{AutoAttach, SessionOwner};
+use crate::reply::{self, ProtocolError};
+use crate::session_table::{AutoAttach, Session, SessionOwner};
 use crate::target_entry::Owner;
 
 impl Mux {
@@ -25,8 +25,9 @@ impl Mux {
             self.counters.refused_foreign += 1;
             return self.refuse(command, &error);
         }
+        let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         match command.envelope.method {
-            "Target.setAutoAttach" => self.command_auto_attach(command, &params, now),
+            "Target.setAutoAttach" if on_browser => self.command_auto_attach(command, &params, now),
             "Target.setDiscoverTargets" => self.command_discover(command, &params),
             "Target.attachToTarget" => self.command_attach(command, &params, now),
             "Target.createTarget" => {
@@ -37,11 +38,9 @@ impl Mux {
             "Target.createBrowserContext" => self.forward(command, Meaning::CreateContext, now),
             "Target.getBrowserContexts" => self.forward(command, Meaning::ContextList, now),
             "Target.getTargets" => self.forward(command, Meaning::TargetList, now),
-            "Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" => {
-                let sentence = format!(
-                    "{} is not available here: it would pass by the checks.",
-                    command.envelope.method
-                );
+            method @ ("Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" | "Browser.crash") => {
+                let sentence =
+                    format!("{method} is not available here: it would pass by the checks or hurt others.");
                 self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
             }
             "Browser.close" => self.command_close(command, now),
@@ -84,15 +83,23 @@ impl Mux {
             return self.refuse(command, &flat_only());
         }
         let wanted = on.then(|| AutoAttach { wait: flag("waitForDebuggerOnStart"), filter });
-        let session = command.session.clone();
-        self.set_auto_attach(command.client, command.envelope.id, &session, wanted, now);
+        if let Some(client) = self.clients.get_mut(&command.client).filter(|_| command.on_root) {
+            client.wishes.auto_attach.clone_from(&wanted);
+        }
+        let echo = (!command.on_root).then_some(&command.session);
+        let answer = reply::result(command.envelope.id, echo, json!({}));
+        self.set_auto_attach(command.client, &command.session, wanted, answer, now);
     }
 
     fn command_discover(&mut self, command: &Command<'_>, params: &Value) {
         let on = params.get("discover").and_then(Value::as_bool).unwrap_or(false);
         match TargetFilter::read(params.get("filter")) {
             Ok(filter) => {
-                self.set_discover(&command.session.clone(), on.then_some(filter));
+                let wanted = on.then_some(filter);
+                if let Some(client) = self.clients.get_mut(&command.client).filter(|_| command.on_root) {
+                    client.wishes.discover.clone_from(&wanted);
+                }
+                self.set_discover(&command.session, wanted);
                 self.answer(command, json!({}));
             }
             Err(error) => self.refuse(command, &ProtocolError::bad_params(error)),
@@ -100,10 +107,11 @@ impl Mux {
     }
 
     fn command_attach(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
-        if params.get("flatten").and_then(Value::as_bool) == Some(true) {
-            self.forward(command, Meaning::Plain, now);
-        } else {
-            self.refuse(command, &flat_only());
+        let flat = params.get("flatten").and_then(Value::as_bool) == Some(true);
+        match params.get("targetId").and_then(Value::as_str) {
+            Some(target) if flat => self.forward(command, Meaning::Attach(TargetId::new(target)), now),
+            Some(_) => self.refuse(command, &flat_only()),
+            None => self.forward(command, Meaning::Plain, now),
         }
     }
 

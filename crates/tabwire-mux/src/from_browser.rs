@@ -1,20 +1,32 @@
 //! Frames from the browser: answers go to who asked, events to who owns the cdp session.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Instant;
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_cdp::envelope::{BrowserFrameKind, peek_browser_frame};
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
+use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
 
 use crate::client::Client;
+use crate::gate::Held;
+use crate::lenient_json;
+use crate::loss::WeakSignal;
 use crate::mux::Mux;
-use crate::output::FrameClass;
-use crate::pending::{Asker, Errand, Meaning, Pending};
+use crate::output::{CloseReason, FrameClass};
+use crate::pending::{Asker, Errand, Meaning};
 use crate::reply::{self, ProtocolError};
 use crate::rewrite;
-use crate::session_table::{Session, SessionKind, SessionOwner};
+use crate::session_table::{Session, SessionOwner};
+use crate::target_entry::Owner;
+
+/// An event that arrived: whose it is, on which session, and the bytes that name the session.
+struct Event {
+    client: ClientId,
+    session: CdpSessionId,
+    cut: Option<Range<usize>>,
+}
 
 /// An answer that arrived, with what is needed to pass it on.
 struct Arrived {
@@ -28,7 +40,7 @@ struct Body(Value);
 
 impl Body {
     fn read(frame: &[u8]) -> Self {
-        Self(serde_json::from_slice(frame).unwrap_or(Value::Null))
+        Self(lenient_json::read(frame))
     }
 
     fn result(&self) -> Option<&Value> {
@@ -43,6 +55,7 @@ impl Body {
 impl Mux {
     /// Takes a frame from the browser.
     pub fn from_browser(&mut self, frame: BytesMut, now: Instant) {
+        self.clock = Some(now);
         self.counters.from_browser += 1;
         let Ok(envelope) = peek_browser_frame(&frame) else {
             self.counters.malformed += 1;
@@ -55,36 +68,46 @@ impl Mux {
                 self.route_answer(id, on.as_ref(), Arrived { frame, id_span, cut }, now);
             }
             BrowserFrameKind::Event { method } => {
-                let Some(session) = envelope.session else {
-                    // Events on the connection's root: only the attachments of our own house arrive there.
-                    return;
-                };
-                match self.sessions.find_entry(session) {
-                    None => self.counters.events_unowned += 1,
-                    Some((_, Session { owner: SessionOwner::House, .. })) => {
-                        if method.starts_with("Target.")
-                            && self.house.as_ref().is_some_and(|id| id.as_str() == session)
-                        {
+                if method == "Inspector.detached" {
+                    self.loss_signals.note(WeakSignal::InspectorDetached, now);
+                }
+                let owned = envelope.session.map(|session| self.sessions.find_entry(session));
+                match owned {
+                    None if method == "Target.detachedFromTarget" => self.house_detached(&frame, now),
+                    // On the connection's root nothing but the attachments of our own houses is told.
+                    None => {}
+                    Some(None) => self.counters.events_unowned += 1,
+                    Some(Some((id, Session { owner: SessionOwner::House, .. }))) => {
+                        if method.starts_with("Target.") && self.house.as_ref() == Some(id) {
                             let method = method.to_owned();
                             let params = read_params(&frame);
                             self.on_house_event(&method, &params, now);
                         }
                     }
-                    Some((id, Session { owner: SessionOwner::Client(client), .. })) => {
-                        let (id, client) = (id.clone(), *client);
+                    Some(Some((id, Session { owner: SessionOwner::Client(client), .. }))) => {
+                        let event =
+                            Event { client: *client, session: id.clone(), cut: envelope.session_member };
                         if method.starts_with("Target.") {
                             let method = method.to_owned();
-                            let cut = envelope.session_member;
-                            self.on_client_target_event(client, &id, &method, frame, cut, now);
+                            self.on_client_target_event(&event, &method, frame, now);
                         } else {
                             let class = class_of(method);
-                            let cut = envelope.session_member;
-                            self.pass_event(client, &id, frame, cut, class);
+                            self.pass_event(&event, frame, class);
                         }
                     }
                 }
             }
             BrowserFrameKind::Neither => self.counters.malformed += 1,
+        }
+    }
+
+    /// Something was detached from the connection's root. Our house going means that we see nothing more.
+    fn house_detached(&mut self, frame: &[u8], now: Instant) {
+        self.loss_signals.note(WeakSignal::DetachedFromTarget, now);
+        let params = read_params(frame);
+        let gone = params.get("sessionId").and_then(Value::as_str);
+        if gone.is_some() && self.house.as_ref().map(CdpSessionId::as_str) == gone {
+            self.browser_lost(now);
         }
     }
 
@@ -95,132 +118,167 @@ impl Mux {
             .map(|rest| rest.iter().copied().take_while(u8::is_ascii_digit).collect())
             .unwrap_or_default();
         let id = std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok());
-        if let Some(pending) = id.and_then(|id: u64| self.pending.take(id)) {
+        let found = id.and_then(|id: u64| self.pending.take(id).map(|pending| (id, pending)));
+        if let (Some((id, pending)), Some(now)) = (found, self.clock) {
             let sentence =
                 format!("The browser's answer of {size} bytes is larger than the ceiling for one message.");
-            self.fail(pending, &ProtocolError::ours(ErrorCode::CdpError, sentence));
+            self.fail(id, pending, &ProtocolError::ours(ErrorCode::CdpError, sentence), now);
         }
     }
 
     /// Passes an event on to the client that owns its session.
-    fn pass_event(
-        &mut self,
-        client: ClientId,
-        session: &CdpSessionId,
-        frame: BytesMut,
-        cut: Option<Range<usize>>,
-        class: FrameClass,
-    ) {
-        let on_root = self.clients.get(&client).and_then(Client::root) == Some(session);
-        let frame = match cut {
-            Some(member) if on_root => rewrite::event_to_root(frame, &member),
+    fn pass_event(&mut self, event: &Event, frame: BytesMut, class: FrameClass) {
+        let on_root = self.clients.get(&event.client).and_then(Client::root) == Some(&event.session);
+        let frame = match &event.cut {
+            Some(member) if on_root => rewrite::event_to_root(frame, member),
             _ => frame,
         };
-        self.deliver(client, frame, class);
+        self.deliver(event.client, frame, class);
     }
 
     /// `Target.*` events on a client's session: children come and go.
-    fn on_client_target_event(
-        &mut self,
-        client: ClientId,
-        session: &CdpSessionId,
-        method: &str,
-        frame: BytesMut,
-        cut: Option<Range<usize>>,
-        now: Instant,
-    ) {
+    fn on_client_target_event(&mut self, event: &Event, method: &str, frame: BytesMut, now: Instant) {
         match method {
-            "Target.attachedToTarget" => {
-                let params = read_params(&frame);
-                let on_browser = self.sessions.find(session.as_str()).is_some_and(Session::is_browser);
-                let (child, target, target_type) = (
-                    params.get("sessionId").and_then(Value::as_str).unwrap_or_default(),
-                    params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default(),
-                    params.pointer("/targetInfo/type").and_then(Value::as_str).unwrap_or_default(),
-                );
-                let auto = on_browser && self.auto_attach_under_way(session, target);
-                let kind = if target_type == "browser" {
-                    SessionKind::Browser { discover: None, auto_attach: None }
-                } else {
-                    SessionKind::Target { target: TargetId::new(target), auto }
-                };
-                let owner = SessionOwner::Client(client);
-                let entry = Session { owner, parent: Some(session.clone()), kind };
-                self.sessions.insert(CdpSessionId::new(child), entry);
-                if auto {
-                    self.tell_attached(client, session, &params);
-                } else {
-                    self.pass_event(client, session, frame, cut, FrameClass::Event);
-                }
-            }
+            "Target.attachedToTarget" => self.child_attached(event, frame, now),
             "Target.detachedFromTarget" => {
+                self.loss_signals.note(WeakSignal::DetachedFromTarget, now);
                 let params = read_params(&frame);
                 let child = params.get("sessionId").and_then(Value::as_str).map(CdpSessionId::new);
-                self.pass_event(client, session, frame, cut, FrameClass::Event);
+                self.pass_event(event, frame, FrameClass::Event);
                 if let Some(child) = child {
                     self.session_gone(&child, now);
                 }
             }
-            _ => self.pass_event(client, session, frame, cut, FrameClass::Event),
+            // Discovery is served from what the house sees.
+            "Target.targetCreated" | "Target.targetDestroyed" | "Target.targetCrashed" => {
+                self.counters.events_unowned += 1;
+            }
+            "Target.targetInfoChanged" => {
+                let params = read_params(&frame);
+                let id = params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default();
+                if self.may_name_target(event.client, id) {
+                    self.pass_event(event, frame, FrameClass::Event);
+                }
+            }
+            _ => self.pass_event(event, frame, FrameClass::Event),
+        }
+    }
+
+    fn child_attached(&mut self, event: &Event, frame: BytesMut, now: Instant) {
+        let params = read_params(&frame);
+        let text = |path: &str| params.pointer(path).and_then(Value::as_str).filter(|id| !id.is_empty());
+        let (Some(child), Some(target)) = (text("/sessionId"), text("/targetInfo/targetId")) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if self.sessions.find(child).is_some() {
+            // Announced twice, or another's: the first stays.
+            self.counters.malformed += 1;
+            return;
+        }
+        let owner = SessionOwner::Client(event.client);
+        let parent = Some(event.session.clone());
+        let on_browser = self.sessions.find(event.session.as_str()).is_some_and(Session::is_browser);
+        let auto = on_browser && self.is_auto_attachment(&event.session, target);
+        let target = TargetId::new(target);
+        let entry = if text("/targetInfo/type") == Some("browser") {
+            Session::on_browser(owner, parent)
+        } else {
+            Session::on_target(owner, parent, target.clone(), auto)
+        };
+        self.sessions.insert(CdpSessionId::new(child), entry);
+        if auto {
+            self.tell_attached(event.client, &event.session, &params);
+        } else {
+            self.pass_event(event, frame, FrameClass::Event);
+        }
+        if !on_browser {
+            self.part_reached(event.client, &target, now);
         }
     }
 
     /// A cdp session ended: what was asked on it will not be answered by the browser any more.
     pub(crate) fn session_gone(&mut self, session: &CdpSessionId, now: Instant) {
+        let mut touched = BTreeSet::new();
         for (id, gone) in self.sessions.take_tree(session) {
             self.targets.forget_session(&id);
             let lost = self.pending.take_where(|pending| pending.session.as_ref() == Some(&id));
             let error =
                 ProtocolError::like_chrome(-32001, "Session closed: the target it was attached to is gone.");
-            for (_, pending) in lost {
-                self.fail(pending, &error);
+            for (command, pending) in lost {
+                self.fail(command, pending, &error, now);
             }
-            if let (SessionOwner::Client(client), Some(target)) = (gone.owner, gone.target()) {
-                let still = self
-                    .sessions
-                    .iter()
-                    .any(|(_, other)| other.owner == gone.owner && other.target() == Some(target));
-                if !still {
-                    let target = target.clone();
-                    self.client_resumes(client, &target, now);
+            let Some(client) = gone.client() else { continue };
+            match gone.target() {
+                Some(target) => {
+                    if !self.sessions.is_attached(client, target.as_str()) {
+                        self.client_resumes(client, target, now);
+                    }
+                    touched.insert(target.clone());
                 }
+                None if self.clients.get(&client).and_then(Client::root) == Some(&id) => {
+                    self.dismiss(client, CloseReason::BrowserGone);
+                }
+                None => {}
             }
+        }
+        for target in touched {
+            self.repeat_settings(&target, now);
         }
     }
 
     fn route_answer(&mut self, id: u64, on: Option<&CdpSessionId>, arrived: Arrived, now: Instant) {
-        let Some(pending) = self.pending.get(id) else {
+        let Some(pending) = self.pending.find(id) else {
             self.counters.answers_unknown += 1;
             return;
         };
-        if pending.session.as_ref() != on && !is_no_session(&arrived.frame) {
+        let expected = pending.session.as_ref() == on;
+        if !expected && !(on.is_none() && is_no_session(&arrived.frame)) {
             self.counters.answers_misrouted += 1;
             return;
         }
-        let Some(Pending { asker, session, .. }) = self.pending.take(id) else { return };
-        match asker {
-            Asker::House(errand) => self.errand_answered(errand, &Body::read(&arrived.frame), now),
+        let Some(pending) = self.pending.take(id) else { return };
+        if !expected {
+            // The browser complains without naming the session; the client is told on which one it asked.
+            return self.fail(id, pending, &ProtocolError::no_session(), now);
+        }
+        match pending.asker {
+            Asker::House(errand) => self.errand_answered(id, errand, &Body::read(&arrived.frame), now),
             Asker::Client { client, id: client_id, meaning } => {
                 self.settle(client);
-                self.client_answered(client, client_id, (id, meaning), session.as_ref(), arrived, now);
+                self.client_answered(
+                    client,
+                    client_id,
+                    (id, meaning),
+                    pending.session.as_ref(),
+                    arrived,
+                    now,
+                );
             }
         }
     }
 
-    fn errand_answered(&mut self, errand: Errand, body: &Body, now: Instant) {
+    fn errand_answered(&mut self, id: u64, errand: Errand, body: &Body, now: Instant) {
         let Some(result) = body.result() else {
             // Discovery and auto-attach work without a filter on every browser we know; a refusal of the
             // house itself ends the link by its deadline.
             if errand == Errand::FurnishHouse {
                 self.house_furnished(now);
             }
-            return self.errand_failed(errand);
+            return self.errand_failed(id, errand, now);
         };
         match errand {
             Errand::OpenHouse => self.house_opened(result, now),
             Errand::FurnishHouse => self.house_furnished(now),
             Errand::OpenRoot(client) => self.root_opened(client, result, now),
-            Errand::AutoAttach { gates, .. } => self.pass_gates(&gates),
+            Errand::AutoAttach { browser_session, gates, .. } => {
+                self.auto_attached(&browser_session, body.text("sessionId"), &gates, now);
+            }
+            Errand::OrphanCreate => {
+                self.sequence += 1;
+                let released = Owner::Nobody { released: self.sequence };
+                self.create_answered(id, body.text("targetId").map(|target| (released, target)), now);
+            }
             Errand::Chore => {}
         }
     }
@@ -235,19 +293,19 @@ impl Mux {
         now: Instant,
     ) {
         match meaning {
-            Meaning::Plain => self.pass_answer(client, client_id, session, arrived),
+            Meaning::Plain | Meaning::Attach(_) => self.pass_answer(client, client_id, session, arrived),
             Meaning::CreateContext => {
-                if let Some(context) = Body::read(&arrived.frame).text("browserContextId") {
-                    self.contexts.insert(BrowserContextId::new(context), client);
-                }
+                let body = Body::read(&arrived.frame);
+                self.context_made(id, body.text("browserContextId"), client, now);
                 self.pass_answer(client, client_id, session, arrived);
             }
             Meaning::CreateTarget(_) => {
                 let body = Body::read(&arrived.frame);
-                self.create_answered(id, body.text("targetId").map(|target| (client, target)), now);
+                let owner = Owner::Client(client);
+                self.create_answered(id, body.text("targetId").map(|target| (owner, target)), now);
                 let frame = self.readdress(client, client_id, session, arrived);
-                match session {
-                    Some(session) => self.hold_for_attachments(client, session, frame),
+                match self.clients.get(&client).and_then(Client::root).cloned() {
+                    Some(root) => self.hold_for_attachments(client, &root, Held::Answer(frame), now),
                     None => self.deliver(client, frame, FrameClass::Answer),
                 }
             }
@@ -309,7 +367,7 @@ impl Mux {
 }
 
 fn read_params(frame: &[u8]) -> Value {
-    let mut frame: Value = serde_json::from_slice(frame).unwrap_or(Value::Null);
+    let mut frame = lenient_json::read(frame);
     frame.get_mut("params").map_or(Value::Null, Value::take)
 }
 

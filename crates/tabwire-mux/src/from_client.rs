@@ -8,14 +8,14 @@ use tabwire_cdp::envelope::{ClientEnvelope, PeekError, peek_client_frame};
 use tabwire_wire::{CdpSessionId, ClientId, ErrorCode};
 
 use crate::client::Standing;
-use crate::limits::{JOINING_QUEUE, PENDING_PER_CLIENT};
+use crate::limits::PENDING_PER_CLIENT;
 use crate::link::LinkState;
 use crate::mux::Mux;
 use crate::output::{CloseReason, FrameClass, Output};
 use crate::pending::{Asker, Meaning, Pending};
 use crate::reply::{self, ProtocolError};
 use crate::rewrite;
-use crate::session_table::SessionOwner;
+use crate::session_table::{Session, SessionOwner};
 
 /// A client's command, on a cdp session that is its own.
 pub(crate) struct Command<'a> {
@@ -31,45 +31,52 @@ pub(crate) struct Command<'a> {
 impl Mux {
     /// Takes a frame from a client.
     pub fn from_client(&mut self, client: ClientId, frame: BytesMut, now: Instant) {
+        self.clock = Some(now);
         self.counters.from_clients += 1;
         let Some(entry) = self.clients.get(&client) else { return };
-        if let Standing::Joining { .. } = &entry.standing {
-            if self.link == LinkState::Degraded {
-                if self.answered_while_degraded(client, &frame) {
-                    return;
+        match &entry.standing {
+            Standing::Served { .. } => self.route_command(client, &frame, now),
+            Standing::Restoring { .. } => self.keep_for_later(client, frame),
+            Standing::Joining { .. } => {
+                if !self.answered_without_browser(client, &frame) {
+                    self.want_browser(now);
+                    self.keep_for_later(client, frame);
                 }
-                self.outbox.push(Output::WantBrowser);
-                self.link = LinkState::Starting;
             }
-            self.keep_for_later(client, frame);
-            return;
+            Standing::Leaving { .. } => {}
         }
-        self.route_command(client, &frame, now);
     }
 
     fn keep_for_later(&mut self, client: ClientId, frame: BytesMut) {
         let Some(entry) = self.clients.get_mut(&client) else { return };
-        let Standing::Joining { queue, .. } = &mut entry.standing else { return };
-        if queue.len() >= JOINING_QUEUE {
-            self.outbox.push(Output::CloseClient { client, reason: CloseReason::Flooded });
-        } else {
-            queue.push_back(frame);
+        if entry.backlog_mut().is_some_and(|backlog| !backlog.try_keep(frame)) {
+            self.dismiss(client, CloseReason::Flooded);
         }
     }
 
-    /// Closing a browser that is gone needs no browser.
-    fn answered_while_degraded(&mut self, client: ClientId, frame: &[u8]) -> bool {
-        match peek_client_frame(frame) {
-            Ok(envelope) if envelope.method == "Browser.close" => {
-                let answer = reply::result(envelope.id, None, json!({}));
-                self.deliver(client, answer, FrameClass::Answer);
-                true
+    /// Closing a browser that is gone needs no browser, nor does a frame that nobody could serve: a client
+    /// that has no root has no cdp session either.
+    fn answered_without_browser(&mut self, client: ClientId, frame: &[u8]) -> bool {
+        let envelope = match peek_client_frame(frame) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                self.refuse_unreadable(client, &error);
+                return true;
             }
-            _ => false,
-        }
+        };
+        let session = envelope.session.map(CdpSessionId::new);
+        let answer = if envelope.method == "Browser.close" && self.link == LinkState::Degraded {
+            reply::result(envelope.id, session.as_ref(), json!({}))
+        } else if session.is_some() {
+            reply::error(envelope.id, session.as_ref(), &ProtocolError::no_session())
+        } else {
+            return false;
+        };
+        self.deliver(client, answer, FrameClass::Answer);
+        true
     }
 
-    fn route_command(&mut self, client: ClientId, frame: &[u8], now: Instant) {
+    pub(crate) fn route_command(&mut self, client: ClientId, frame: &[u8], now: Instant) {
         let envelope = match peek_client_frame(frame) {
             Ok(envelope) => envelope,
             Err(error) => return self.refuse_unreadable(client, &error),
@@ -102,16 +109,21 @@ impl Mux {
 
     fn dispatch(&mut self, command: &Command<'_>, now: Instant) {
         let method = command.envelope.method;
-        if matches!(method, "Browser.close" | "Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget")
-        {
-            return self.browser_command(command, now);
-        }
-        let target =
-            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+        let session = self.sessions.find(command.session.as_str());
+        let target = session.and_then(|session| session.target().cloned());
+        let auto = session.is_some_and(Session::is_auto);
         match target {
             None => self.browser_command(command, now),
+            // A page's cdp session understands these too, for any target and context.
+            Some(_)
+                if ["Target.", "Browser.", "Storage."].iter().any(|domain| method.starts_with(domain)) =>
+            {
+                self.browser_command(command, now);
+            }
             Some(target) if method == "Runtime.runIfWaitingForDebugger" => {
-                if self.client_resumes(command.client, &target, now) {
+                let done = self.client_resumes(command.client, &target, now);
+                // The browser itself may hold the target for a session it attached.
+                if done && auto {
                     self.answer(command, json!({}));
                 } else {
                     self.forward(command, Meaning::Plain, now);
@@ -129,6 +141,7 @@ impl Mux {
         if let Some(client) = self.clients.get_mut(&command.client) {
             client.pending += 1;
         }
+        self.note_setting(id, command);
         let root = command.on_root.then_some(&command.session);
         let frame = rewrite::to_browser(command.frame, &command.envelope.id_span, id, root);
         self.outbox.push(Output::ToBrowser(frame));

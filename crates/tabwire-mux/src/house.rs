@@ -10,17 +10,21 @@ use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::client::{Client, Standing};
+use crate::gate::Held;
 use crate::link::LinkState;
+use crate::loss::WeakSignal;
 use crate::mux::Mux;
 use crate::output::{CloseReason, Output};
 use crate::pending::Errand;
-use crate::session_table::{Session, SessionKind, SessionOwner};
-use crate::target_entry::Paused;
+use crate::session_table::{Session, SessionOwner};
+use crate::target_entry::{LOST_OWNER, Paused};
 
 impl Mux {
     /// Opens the link: lets an earlier daemon's house go, then opens our own.
     pub fn start(&mut self, earlier_house: Option<&str>, now: Instant) {
+        self.clock = Some(now);
         self.link = LinkState::Starting;
+        self.starting_since = Some(now);
         if let Some(earlier) = earlier_house {
             self.send(None, "Target.detachFromTarget", json!({"sessionId": earlier}), Errand::Chore, now);
         }
@@ -30,8 +34,7 @@ impl Mux {
     pub(crate) fn house_opened(&mut self, result: &Value, now: Instant) {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else { return };
         let house = CdpSessionId::new(id);
-        let kind = SessionKind::Browser { discover: None, auto_attach: None };
-        self.sessions.insert(house.clone(), Session { owner: SessionOwner::House, parent: None, kind });
+        self.sessions.insert(house.clone(), Session::on_browser(SessionOwner::House, None));
         self.house = Some(house.clone());
         self.outbox.push(Output::HouseOpened(house.clone()));
         self.furnishing = 2;
@@ -47,9 +50,9 @@ impl Mux {
             return;
         }
         self.link = LinkState::Connected;
+        self.starting_since = None;
         self.outbox.push(Output::Connected);
-        let mut waiting: Vec<ClientId> = self.clients.keys().copied().collect();
-        waiting.sort_unstable();
+        let waiting: Vec<ClientId> = self.clients.keys().copied().collect();
         for client in waiting {
             self.open_root(client, now);
         }
@@ -67,29 +70,45 @@ impl Mux {
     pub(crate) fn root_opened(&mut self, client: ClientId, result: &Value, now: Instant) {
         let Some(id) = result.get("sessionId").and_then(Value::as_str) else { return };
         let root = CdpSessionId::new(id);
-        let Some(entry) = self.clients.get_mut(&client) else {
+        let joining = |client: &&mut Client| matches!(client.standing, Standing::Joining { .. });
+        let Some(entry) = self.clients.get_mut(&client).filter(joining) else {
             // The client left while its session was being made.
             self.house_command("Target.detachFromTarget", json!({"sessionId": id}), now);
             return;
         };
-        let before = std::mem::replace(&mut entry.standing, Standing::Served { root: root.clone() });
-        let owner = SessionOwner::Client(client);
-        let kind = SessionKind::Browser { discover: None, auto_attach: None };
-        self.sessions.insert(root, Session { owner, parent: self.house.clone(), kind });
-        if let Standing::Joining { queue, .. } = before {
-            for frame in queue {
-                self.from_client(client, frame, now);
-            }
+        let wishes = entry.wishes.clone();
+        let backlog = entry.backlog_mut().map(std::mem::take).unwrap_or_default();
+        entry.standing = Standing::Restoring { root: root.clone(), backlog };
+        let session = Session::on_browser(SessionOwner::Client(client), self.house.clone());
+        self.sessions.insert(root.clone(), session);
+        if wishes.discover.is_some() {
+            self.set_discover(&root, wishes.discover);
+        }
+        if wishes.auto_attach.is_some() {
+            self.wish_auto_attach(client, &root, wishes.auto_attach, now);
+        }
+        self.hold_for_attachments(client, &root, Held::Backlog, now);
+    }
+
+    /// A client's wishes are in force: what it sent meanwhile is taken up.
+    pub(crate) fn serve_backlog(&mut self, client: ClientId, now: Instant) {
+        let Some(entry) = self.clients.get_mut(&client) else { return };
+        let Standing::Restoring { root, backlog } = &mut entry.standing else { return };
+        let (root, mut backlog) = (root.clone(), std::mem::take(backlog));
+        entry.standing = Standing::Served { root };
+        while let Some(frame) = backlog.take_next() {
+            self.route_command(client, &frame, now);
         }
     }
 
     /// An errand that will never be answered.
-    pub(crate) fn errand_failed(&mut self, errand: Errand) {
+    pub(crate) fn errand_failed(&mut self, id: u64, errand: Errand, now: Instant) {
         match errand {
-            Errand::OpenRoot(client) => {
-                self.outbox.push(Output::CloseClient { client, reason: CloseReason::JoinFailed });
+            Errand::OpenRoot(client) => self.dismiss(client, CloseReason::JoinFailed),
+            Errand::AutoAttach { browser_session, target, gates } => {
+                self.auto_attach_failed(&browser_session, &target, &gates, now);
             }
-            Errand::AutoAttach { gates, .. } => self.pass_gates(&gates),
+            Errand::OrphanCreate => self.command_settled(id, &LOST_OWNER, now, |_, _| None),
             Errand::Chore | Errand::OpenHouse | Errand::FurnishHouse => {}
         }
     }
@@ -115,6 +134,7 @@ impl Mux {
             "Target.targetCrashed" => self.target_crashed(params),
             "Target.attachedToTarget" => self.house_attached(params, now),
             "Target.detachedFromTarget" => {
+                self.loss_signals.note(WeakSignal::DetachedFromTarget, now);
                 if let Some(id) = params.get("sessionId").and_then(Value::as_str) {
                     self.session_gone(&CdpSessionId::new(id), now);
                 }
@@ -137,9 +157,8 @@ impl Mux {
         self.target_seen(info, now);
         let target = TargetId::new(target);
         let session = CdpSessionId::new(session);
-        let kind = SessionKind::Target { target: target.clone(), auto: true };
-        let parent = self.house.clone();
-        self.sessions.insert(session.clone(), Session { owner: SessionOwner::House, parent, kind });
+        let entry = Session::on_target(SessionOwner::House, self.house.clone(), target.clone(), true);
+        self.sessions.insert(session.clone(), entry);
         if params.get("waitingForDebugger").and_then(Value::as_bool) == Some(true) {
             let until = now + crate::limits::RESUME_DEADLINE;
             if let Some(entry) = self.targets.find_mut(target.as_str()) {

@@ -14,11 +14,37 @@ pub const JOINING_QUEUE: usize = 1_024;
 /// How long a new page may stay paused for clients that were told of it and have not let it run.
 pub const RESUME_DEADLINE: Duration = Duration::from_secs(5);
 
-/// How long a tab target may stay without the page it holds before it counts as nobody's.
-pub const TAB_LINK_DEADLINE: Duration = Duration::from_secs(1);
-
 /// How long the browser may take to give a new client its cdp session.
 pub const JOIN_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long a link may be starting before the clients that wait for it are told that there is no browser.
+/// A browser on a loaded machine has taken 40 s to come up.
+pub const START_DEADLINE: Duration = Duration::from_secs(90);
+
+/// How long the browser may take to attach a client to a target for its auto-attach; answers wait for it.
+pub const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Bytes kept for a client whose browser-level cdp session is still being made.
+pub const JOINING_QUEUE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Created targets remembered until the browser announces them; it does so before it answers, so this is
+/// for odd upstreams only.
+pub const CLAIMED_TARGETS: usize = 1_024;
+
+/// How long a created target that was never announced is remembered.
+pub const CLAIM_DEADLINE: Duration = PENDING_DEADLINE;
+
+/// Setting commands kept for each cdp session, to be sent again when the browser forgets them.
+pub const SETTINGS_PER_SESSION: usize = 64;
+
+/// Bytes of setting commands kept for each cdp session.
+pub const SETTINGS_BYTES_PER_SESSION: usize = 64 * 1024;
+
+/// Weak signs of a loss that are remembered.
+pub const LOSS_SIGNALS: usize = 10;
+
+/// How near a transport error a weak sign must be to prove that the browser is gone.
+pub const LOSS_WINDOW: Duration = Duration::from_secs(2);
 
 /// Bytes queued towards one client above which droppable events are dropped.
 pub const QUEUE_SOFT_BYTES: usize = 8 * 1024 * 1024;

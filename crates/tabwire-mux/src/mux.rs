@@ -1,22 +1,25 @@
 //! The mux itself: its state, and the doors through which frames and clock readings come in.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
 
-use crate::client::{Client, ClientOptions, OnLoss, Standing};
+use crate::backlog::Backlog;
+use crate::claims::Claims;
+use crate::client::{Client, ClientOptions, Standing, Wishes};
 use crate::counters::Counters;
 use crate::gate::GateTable;
-use crate::limits::{JOIN_DEADLINE, PENDING_DEADLINE, TAB_LINK_DEADLINE};
+use crate::limits::{JOIN_DEADLINE, START_DEADLINE};
 use crate::link::LinkState;
+use crate::loss::LossSignals;
 use crate::output::{CloseReason, FrameClass, Output};
-use crate::pending::{Asker, Errand, Pending, PendingTable};
+use crate::pending::{Asker, Errand, Meaning, Pending, PendingTable};
 use crate::reply::{self, ProtocolError};
-use crate::session_table::{Session, SessionOwner, SessionTable};
-use crate::target_entry::Owner;
+use crate::session_table::SessionTable;
+use crate::target_entry::{LOST_OWNER, Owner};
 use crate::target_table::TargetTable;
 
 /// Many clients over one browser.
@@ -25,15 +28,22 @@ pub struct Mux {
     pub(crate) link: LinkState,
     pub(crate) house: Option<CdpSessionId>,
     pub(crate) furnishing: usize,
-    pub(crate) clients: HashMap<ClientId, Client>,
+    /// Since when the link has been starting.
+    pub(crate) starting_since: Option<Instant>,
+    /// The last clock reading.
+    pub(crate) clock: Option<Instant>,
+    pub(crate) clients: BTreeMap<ClientId, Client>,
     pub(crate) sessions: SessionTable,
     pub(crate) targets: TargetTable,
     /// Browser contexts that clients made.
-    pub(crate) contexts: HashMap<BrowserContextId, ClientId>,
+    pub(crate) contexts: BTreeMap<BrowserContextId, ClientId>,
     /// The newest tab target of each context that has no page yet.
-    pub(crate) open_tabs: HashMap<Option<BrowserContextId>, TargetId>,
+    pub(crate) open_tabs: BTreeMap<Option<BrowserContextId>, TargetId>,
+    /// Targets that were created and not announced yet.
+    pub(crate) claims: Claims,
     pub(crate) pending: PendingTable,
     pub(crate) gates: GateTable,
+    pub(crate) loss_signals: LossSignals,
     pub(crate) counters: Counters,
     /// Orders arrivals of clients and releases of targets.
     pub(crate) sequence: u64,
@@ -71,13 +81,17 @@ impl Mux {
             link: LinkState::Starting,
             house: None,
             furnishing: 0,
-            clients: HashMap::new(),
+            starting_since: None,
+            clock: None,
+            clients: BTreeMap::new(),
             sessions: SessionTable::default(),
             targets: TargetTable::default(),
-            contexts: HashMap::new(),
-            open_tabs: HashMap::new(),
+            contexts: BTreeMap::new(),
+            open_tabs: BTreeMap::new(),
+            claims: Claims::default(),
             pending: PendingTable::default(),
             gates: GateTable::default(),
+            loss_signals: LossSignals::default(),
             counters: Counters::default(),
             sequence: 0,
             outbox: Vec::new(),
@@ -104,11 +118,10 @@ impl Mux {
     /// What clients still hold.
     #[must_use]
     pub fn leftovers(&self) -> Leftovers {
-        let client_session = |session: &Session| matches!(session.owner, SessionOwner::Client(_));
         let client_pending = |pending: &Pending| matches!(pending.asker, Asker::Client { .. });
         Leftovers {
             clients: self.clients.len(),
-            sessions: self.sessions.iter().filter(|(_, session)| client_session(session)).count(),
+            sessions: self.sessions.iter().filter(|(_, session)| session.client().is_some()).count(),
             pending: self.pending.iter().filter(|(_, pending)| client_pending(pending)).count(),
             gates: self.gates.len(),
             contexts: self.contexts.len(),
@@ -126,14 +139,23 @@ impl Mux {
         self.pending.len()
     }
 
+    /// The weak signs of a loss seen lately.
+    #[must_use]
+    pub const fn loss_signals(&self) -> &LossSignals {
+        &self.loss_signals
+    }
+
     /// A client arrives. What it sends before its cdp session is there is kept for it.
     pub fn client_joined(&mut self, client: ClientId, options: ClientOptions, now: Instant) {
+        self.clock = Some(now);
         self.sequence += 1;
-        let standing = Standing::Joining { since: None, queue: VecDeque::new() };
-        self.clients.insert(client, Client { options, standing, joined: self.sequence, pending: 0 });
+        let standing = Standing::Joining { since: None, backlog: Backlog::default() };
+        let joined = self.sequence;
+        let entry = Client { options, standing, wishes: Wishes::default(), joined, pending: 0 };
+        self.clients.insert(client, entry);
         match self.link {
             LinkState::Connected => self.open_root(client, now),
-            LinkState::Degraded => self.outbox.push(Output::WantBrowser),
+            LinkState::Degraded => self.want_browser(now),
             LinkState::Starting | LinkState::Closing => {}
         }
     }
@@ -141,42 +163,61 @@ impl Mux {
     /// A client is gone: its cdp sessions are detached, what it waited for is forgotten, its targets are
     /// released.
     pub fn client_left(&mut self, client: ClientId, now: Instant) {
+        self.clock = Some(now);
         let Some(gone) = self.clients.remove(&client) else { return };
-        self.pending.take_where(|pending| match &pending.asker {
+        let orphans = self.pending.take_where(|pending| match &pending.asker {
             Asker::Client { client: asker, .. } => *asker == client,
             Asker::House(_) => false,
         });
         self.gates.forget_client(client);
+        let mut touched = BTreeSet::new();
         if let Some(root) = gone.root() {
-            for (session, _) in self.sessions.take_tree(root) {
+            for (session, entry) in self.sessions.take_tree(root) {
                 self.targets.forget_session(&session);
+                touched.extend(entry.target().cloned());
             }
             self.house_command("Target.detachFromTarget", json!({"sessionId": root.as_str()}), now);
         }
+        self.orphan_commands(orphans, now);
         self.forget_waiter(client, now);
         self.release_targets(client, now);
+        for target in touched {
+            self.repeat_settings(&target, now);
+        }
+    }
+
+    /// What a client that left was still creating will be nobody's.
+    fn orphan_commands(&mut self, orphans: Vec<(u64, Pending)>, now: Instant) {
+        for (id, pending) in orphans {
+            match pending.asker {
+                Asker::Client { meaning: Meaning::CreateTarget(_), .. } => {
+                    self.pending
+                        .put_back(id, Pending { asker: Asker::House(Errand::OrphanCreate), ..pending });
+                }
+                Asker::Client { meaning: Meaning::CreateContext, .. } => {
+                    let released = Owner::Nobody { released: self.sequence + 1 };
+                    self.command_settled(id, &released, now, |_, _| None);
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Time passes: deadlines are enforced.
     pub fn tick(&mut self, now: Instant) {
+        self.clock = Some(now);
         self.resume_overdue(now);
-        let expired = self.pending.take_where(|pending| now.duration_since(pending.since) > PENDING_DEADLINE);
-        for (_, pending) in expired {
+        self.claims.forget_overdue(now);
+        let expired =
+            self.pending.take_where(|pending| now.duration_since(pending.since) > pending.deadline());
+        for (id, pending) in expired {
             self.counters.expired += 1;
             let error = ProtocolError::ours(ErrorCode::Timeout, "The browser did not answer this command.");
-            self.fail(pending, &error);
+            self.fail(id, pending, &error, now);
         }
-        let unlinked: Vec<TargetId> = self
-            .targets
-            .iter()
-            .filter(|target| match target.owner {
-                Owner::Unlinked { since } => now.duration_since(since) > TAB_LINK_DEADLINE,
-                _ => false,
-            })
-            .map(|target| target.id.clone())
-            .collect();
-        for target in unlinked {
-            self.decide(&target, Owner::Nobody { released: 0 }, now);
+        let overdue = |since: Instant| now.duration_since(since) > START_DEADLINE;
+        if self.link == LinkState::Starting && self.starting_since.is_some_and(overdue) {
+            self.recovery_failed(now);
         }
         let stuck: Vec<ClientId> = self
             .clients
@@ -188,75 +229,24 @@ impl Mux {
             .map(|(id, _)| *id)
             .collect();
         for client in stuck {
-            self.outbox.push(Output::CloseClient { client, reason: CloseReason::JoinFailed });
-        }
-    }
-
-    /// The browser is gone: everything sent gets an answer, clients that stay wait for it to come back.
-    pub fn browser_lost(&mut self, _now: Instant) {
-        let lost = self.pending.take_where(|_| true);
-        let error = ProtocolError::ours(
-            ErrorCode::OutcomeUnknown,
-            "BROWSER_GONE: the browser went away before it answered; the command may or may not have run.",
-        );
-        for (_, pending) in lost {
-            self.fail(pending, &error);
-        }
-        for (client, frame) in self.gates.open_all() {
-            self.deliver(client, frame, FrameClass::Answer);
-        }
-        self.link = LinkState::Degraded;
-        self.house = None;
-        self.furnishing = 0;
-        self.tell_detached();
-        self.sessions.clear();
-        self.targets.clear();
-        self.contexts.clear();
-        self.open_tabs.clear();
-        for (id, client) in &mut self.clients {
-            match client.options.on_loss {
-                OnLoss::Close => {
-                    self.outbox.push(Output::CloseClient { client: *id, reason: CloseReason::BrowserGone });
-                }
-                OnLoss::Keep => {
-                    client.standing = Standing::Joining { since: None, queue: VecDeque::new() };
-                }
-            }
-        }
-    }
-
-    /// Tells clients that stay that their targets are gone.
-    fn tell_detached(&mut self) {
-        let mut events = Vec::new();
-        for (id, session) in self.sessions.iter() {
-            let (SessionOwner::Client(client), Some(target)) = (session.owner, session.target()) else {
-                continue;
-            };
-            let keeps =
-                self.clients.get(&client).is_some_and(|client| client.options.on_loss == OnLoss::Keep);
-            if keeps {
-                let parent = session.parent.clone();
-                events.push((client, parent, json!({"sessionId": id.as_str(), "targetId": target.as_str()})));
-            }
-        }
-        for (client, parent, params) in events {
-            let root = self.clients.get(&client).and_then(Client::root);
-            let session = parent.filter(|parent| Some(parent) != root);
-            let frame = reply::event("Target.detachedFromTarget", session.as_ref(), params);
-            self.deliver(client, frame, FrameClass::Event);
+            self.dismiss(client, CloseReason::JoinFailed);
         }
     }
 
     /// Answers a command that can no longer be answered by the browser.
-    pub(crate) fn fail(&mut self, pending: Pending, error: &ProtocolError) {
+    pub(crate) fn fail(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
         match pending.asker {
-            Asker::Client { client, id, .. } => {
+            Asker::Client { client, id: client_id, meaning } => {
                 self.settle(client);
                 let echo = self.echo(client, pending.session.as_ref());
-                let frame = reply::error(id, echo.as_ref(), error);
+                let frame = reply::error(client_id, echo.as_ref(), error);
                 self.deliver(client, frame, FrameClass::Answer);
+                if matches!(meaning, Meaning::CreateTarget(_) | Meaning::CreateContext) {
+                    // Made or not, nobody can tell any more.
+                    self.command_settled(id, &LOST_OWNER, now, |_, _| None);
+                }
             }
-            Asker::House(errand) => self.errand_failed(errand),
+            Asker::House(errand) => self.errand_failed(id, errand, now),
         }
     }
 

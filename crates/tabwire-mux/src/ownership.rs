@@ -11,50 +11,92 @@ use tabwire_wire::{BrowserContextId, ClientId, TargetId};
 use crate::client::{Client, Share};
 use crate::link::LinkState;
 use crate::mux::Mux;
-use crate::pending::{Asker, Meaning};
-use crate::target_entry::{Owner, TargetEntry};
+use crate::pending::{Asker, Errand, Meaning};
+use crate::target_entry::{LOST_OWNER, Owner, TargetEntry};
+
+const NOBODY: Owner = Owner::Nobody { released: 0 };
 
 impl Mux {
     /// A target appears, or is named again.
     pub(crate) fn target_seen(&mut self, info: &Value, now: Instant) {
-        let Some(id) = info.get("targetId").and_then(Value::as_str) else { return };
+        let Some(id) = info.get("targetId").and_then(Value::as_str).filter(|id| !id.is_empty()) else {
+            return;
+        };
         if info.get("type").and_then(Value::as_str) == Some("browser") || self.targets.find(id).is_some() {
             return;
         }
         let id = TargetId::new(id);
-        self.targets.insert(id.clone(), info.clone(), Owner::Nobody { released: 0 });
-        let owner = self.guess_owner(&id, now);
+        self.targets.insert(id.clone(), info.clone(), NOBODY);
+        let owner = self.guess_owner(&id);
         if let Some(entry) = self.targets.find_mut(id.as_str()) {
             entry.owner = owner;
         }
+        self.claims.take(&id);
         self.link_partner(&id);
-        if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_decided) {
+        if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_settled) {
             self.announce_created(&id);
             self.decide_partner(&id, now);
             self.offer_unattached(&id, now);
         }
     }
 
-    fn guess_owner(&self, id: &TargetId, now: Instant) -> Owner {
-        let nobody = Owner::Nobody { released: 0 };
+    fn guess_owner(&self, id: &TargetId) -> Owner {
         // While the link starts, the browser lists what was there before any client.
         let Some(entry) = self.targets.find(id.as_str()).filter(|_| self.link != LinkState::Starting) else {
-            return nobody;
+            return NOBODY;
         };
+        if let Some(owner) = self.claims.find(id) {
+            return owner.clone();
+        }
         if let Some(client) = entry.context().and_then(|context| self.contexts.get(&context)) {
             return Owner::Client(*client);
         }
         if entry.is_tab() {
-            return Owner::Unlinked { since: now };
+            return Owner::Unlinked;
         }
         if entry.is_shared_worker() {
             return self.owner_by_origin(entry);
         }
-        if let Some(opener) = entry.text("openerId").and_then(|opener| self.targets.find(opener)) {
-            return opener.owner.clone();
+        if entry.is_part() {
+            return self.owner_of_part(entry);
         }
-        let creates = self.creates_in_shared_contexts();
-        if creates.is_empty() { nobody } else { Owner::Undecided { creates } }
+        if let Some(owner) = self.owner_by_opener(entry) {
+            return owner;
+        }
+        let commands = self.commands_that_may_have_made(entry);
+        if commands.is_empty() { NOBODY } else { Owner::Undecided { commands, root: id.clone() } }
+    }
+
+    /// A popup is its opener's owner's.
+    fn owner_by_opener(&self, entry: &TargetEntry) -> Option<Owner> {
+        let mut openers = ["openerId", "openerFrameId"].into_iter().filter_map(|field| entry.text(field));
+        let first = openers.next()?;
+        let known = std::iter::once(first)
+            .chain(openers)
+            .find_map(|opener| self.targets.find(opener))
+            .map(|opener| opener.owner.clone())
+            .filter(|owner| !matches!(owner, Owner::Nested | Owner::Unlinked));
+        // The opener may be a frame that is no target.
+        Some(known.or_else(|| self.sole_owner(entry)).unwrap_or(LOST_OWNER))
+    }
+
+    /// A frame or worker is its page's owner's.
+    fn owner_of_part(&self, entry: &TargetEntry) -> Owner {
+        let parent = entry.text("parentFrameId").and_then(|parent| self.targets.find(parent));
+        let owner = parent.map(|parent| parent.owner.clone()).or_else(|| self.sole_owner(entry));
+        owner.unwrap_or(Owner::Nested)
+    }
+
+    /// The owner of all pages in a target's context, when that is one and the same.
+    fn sole_owner(&self, entry: &TargetEntry) -> Option<Owner> {
+        let mut owners = self
+            .targets
+            .iter()
+            .filter(|page| page.target_type() == "page" && page.id != entry.id)
+            .filter(|page| page.context() == entry.context())
+            .map(|page| &page.owner);
+        let first = owners.next().filter(|owner| matches!(owner, Owner::Client(_) | Owner::Nobody { .. }))?;
+        owners.all(|owner| owner == first).then(|| first.clone())
     }
 
     /// A worker that serves a whole origin is a client's when that client alone has pages of the origin.
@@ -67,22 +109,25 @@ impl Mux {
         };
         let mut owners = self.targets.iter().filter(same_place).map(|page| &page.owner);
         match owners.next() {
-            Some(Owner::Client(client)) if owners.all(|owner| *owner == Owner::Client(*client)) => {
-                Owner::Client(*client)
-            }
-            _ => Owner::Nobody { released: 0 },
+            Some(first @ Owner::Client(_)) if owners.all(|owner| owner == first) => first.clone(),
+            _ => NOBODY,
         }
     }
 
-    /// Unanswered `createTarget` commands whose target's context does not tell its owner.
-    fn creates_in_shared_contexts(&self) -> Vec<u64> {
+    /// Unanswered commands one of which may have made a target whose context does not tell its owner.
+    fn commands_that_may_have_made(&self, entry: &TargetEntry) -> Vec<u64> {
         let shared = |context: &Option<BrowserContextId>| {
             context.as_ref().is_none_or(|context| !self.contexts.contains_key(context))
         };
+        let context = entry.context();
+        let strange_context = context.is_some()
+            && !self.targets.iter().any(|other| other.is_decided() && other.context() == context);
         self.pending
             .iter()
             .filter(|(_, pending)| match &pending.asker {
                 Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
+                Asker::House(Errand::OrphanCreate) => true,
+                Asker::Client { meaning: Meaning::CreateContext, .. } => strange_context,
                 _ => false,
             })
             .map(|(id, _)| id)
@@ -95,7 +140,7 @@ impl Mux {
         let context = entry.context();
         if entry.is_tab() {
             self.open_tabs.insert(context, id.clone());
-        } else if !entry.is_shared_worker()
+        } else if entry.fills_a_tab()
             && let Some(tab) = self.open_tabs.remove(&context)
         {
             self.targets.link(&tab, id);
@@ -125,18 +170,48 @@ impl Mux {
         }
     }
 
-    /// A client's `createTarget` was answered: that target is its own, others no longer wait for it.
-    pub(crate) fn create_answered(&mut self, id: u64, created: Option<(ClientId, &str)>, now: Instant) {
+    /// A `createTarget` was answered: that target has an owner now, others no longer wait for it.
+    pub(crate) fn create_answered(&mut self, id: u64, created: Option<(Owner, &str)>, now: Instant) {
+        if let Some((owner, target)) = &created
+            && self.targets.find(target).is_none()
+            && self.link == LinkState::Connected
+        {
+            self.claims.insert(TargetId::new(target), owner.clone(), now);
+        }
+        self.command_settled(id, &NOBODY, now, |mux, root| {
+            let (owner, target) = created.as_ref()?;
+            let tab = mux.targets.find(root.as_str()).and_then(|entry| entry.partner.as_ref());
+            let named = root.as_str() == *target || tab.is_some_and(|tab| tab.as_str() == *target);
+            named.then(|| owner.clone())
+        });
+    }
+
+    /// A command that may have made targets is through: `verdict` says what it means for one of them, and
+    /// `otherwise` whose those are that wait for no other command.
+    pub(crate) fn command_settled(
+        &mut self,
+        id: u64,
+        otherwise: &Owner,
+        now: Instant,
+        verdict: impl Fn(&Self, &TargetId) -> Option<Owner>,
+    ) {
         let mut settled = Vec::new();
-        for target in self.targets.iter_mut() {
-            let Owner::Undecided { creates } = &mut target.owner else { continue };
-            creates.retain(|create| *create != id);
-            match created {
-                Some((client, target_id)) if target.id.as_str() == target_id => {
-                    settled.push((target.id.clone(), Owner::Client(client)));
-                }
-                _ if creates.is_empty() => settled.push((target.id.clone(), Owner::Nobody { released: 0 })),
-                _ => {}
+        for target in self.targets.ids() {
+            let Some(Owner::Undecided { commands, root }) =
+                self.targets.find_mut(target.as_str()).map(|entry| &mut entry.owner)
+            else {
+                continue;
+            };
+            if !commands.contains(&id) {
+                continue;
+            }
+            commands.retain(|command| *command != id);
+            let left = commands.len();
+            let root = root.clone();
+            match verdict(self, &root) {
+                Some(owner) => settled.push((target, owner)),
+                None if left == 0 => settled.push((target, otherwise.clone())),
+                None => {}
             }
         }
         for (target, owner) in settled {
@@ -144,14 +219,33 @@ impl Mux {
         }
     }
 
+    /// A client made a browser context; targets that came before the answer are its own.
+    pub(crate) fn context_made(&mut self, id: u64, context: Option<&str>, client: ClientId, now: Instant) {
+        if let Some(context) = context {
+            self.contexts.insert(BrowserContextId::new(context), client);
+        }
+        self.command_settled(id, &NOBODY, now, |mux, root| {
+            let place = mux.targets.find(root.as_str())?.context()?;
+            mux.contexts.get(&place).map(|owner| Owner::Client(*owner))
+        });
+    }
+
+    /// A client reached a part of a page through its session on the page.
+    pub(crate) fn part_reached(&mut self, client: ClientId, id: &TargetId, now: Instant) {
+        if self.targets.find(id.as_str()).is_some_and(|entry| entry.owner == Owner::Nested) {
+            self.decide(id, Owner::Client(client), now);
+        }
+    }
+
     /// What a client owned is nobody's once it has left.
     pub(crate) fn release_targets(&mut self, client: ClientId, now: Instant) {
         self.sequence += 1;
-        let released = self.sequence;
+        let released = Owner::Nobody { released: self.sequence };
+        self.claims.release(client, &released);
         let mut ids = Vec::new();
         for target in self.targets.iter_mut() {
             if target.owner == Owner::Client(client) {
-                target.owner = Owner::Nobody { released };
+                target.owner = released.clone();
                 ids.push(target.id.clone());
             }
         }
@@ -168,33 +262,28 @@ impl Mux {
     /// Whether a client is shown a target.
     pub(crate) fn is_shown(&self, client: &Client, id: ClientId, target: &TargetEntry) -> bool {
         match (&target.owner, client.options.share) {
-            (Owner::Undecided { .. } | Owner::Unlinked { .. }, _) => false,
+            (Owner::Undecided { .. } | Owner::Unlinked, _) => false,
             (_, Share::All) => true,
+            (Owner::Nested, _) => false,
             (Owner::Client(owner), _) => *owner == id,
             (Owner::Nobody { .. }, Share::Released) => true,
             (Owner::Nobody { released }, Share::Own) => *released < client.joined,
         }
     }
 
-    /// Whether a client may name a target. Targets that discovery does not list (frames, workers of a page)
-    /// are reachable only through a cdp session the client already has.
+    /// Whether a client may name a target: one it is shown, has made, or is attached to.
+    ///
+    /// The house sees every target, so one it has not seen does not exist, or is another client's and on
+    /// its way to us.
     pub(crate) fn may_name_target(&self, id: ClientId, target: &str) -> bool {
-        match (self.clients.get(&id), self.targets.find(target)) {
-            (Some(client), Some(entry)) => self.is_shown(client, id, entry),
-            (Some(client), None) => client.options.share == Share::All || !self.is_foreign_child(id, target),
-            (None, _) => false,
+        let Some(client) = self.clients.get(&id) else { return false };
+        if client.options.share == Share::All || self.sessions.is_attached(id, target) {
+            return true;
         }
-    }
-
-    /// Whether a target is known only as a child of another client's session.
-    fn is_foreign_child(&self, id: ClientId, target: &str) -> bool {
-        use crate::session_table::SessionOwner;
-        let mut attached = self
-            .sessions
-            .iter()
-            .filter(|(_, session)| session.target().is_some_and(|attached| attached.as_str() == target))
-            .peekable();
-        attached.peek().is_some() && attached.all(|(_, session)| session.owner != SessionOwner::Client(id))
+        match self.targets.find(target) {
+            Some(entry) => self.is_shown(client, id, entry),
+            None => self.claims.find(&TargetId::new(target)) == Some(&Owner::Client(id)),
+        }
     }
 
     /// Whether a client may name a browser context: its own, or one nobody made.

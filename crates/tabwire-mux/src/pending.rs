@@ -1,11 +1,12 @@
 //! Unanswered commands: our id to who asked, on which cdp session, and what the answer means to us.
 
-use std::collections::HashMap;
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
 
 use crate::gate::GateId;
+use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 
 /// Who waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) enum Errand {
     OpenRoot(ClientId),
     /// Attaching a client to a target because it asked for auto-attach.
     AutoAttach { browser_session: CdpSessionId, target: TargetId, gates: Vec<GateId> },
+    /// A target being created by a client that has left meanwhile.
+    OrphanCreate,
     /// Nothing depends on the answer.
     Chore,
 }
@@ -38,6 +41,8 @@ pub(crate) enum Meaning {
     Plain,
     /// A new target of this client's, in this context (`None` is the default one).
     CreateTarget(Option<BrowserContextId>),
+    /// A cdp session on this target, asked for by name.
+    Attach(TargetId),
     /// A new browser context of this client's.
     CreateContext,
     /// A list of targets, to be filtered.
@@ -54,10 +59,32 @@ pub(crate) struct Pending {
     pub(crate) since: Instant,
 }
 
+impl Pending {
+    /// Whether it opens a cdp session of the mux's own, which is simply opened again after a loss.
+    pub(crate) fn is_opening(&self) -> bool {
+        matches!(
+            self.asker,
+            Asker::House(Errand::OpenHouse | Errand::FurnishHouse | Errand::OpenRoot(_) | Errand::Chore)
+        )
+    }
+
+    /// How long its answer is waited for.
+    pub(crate) fn deadline(&self) -> Duration {
+        match self.asker {
+            Asker::House(Errand::AutoAttach { .. }) => ATTACH_DEADLINE,
+            Asker::House(Errand::OpenHouse | Errand::FurnishHouse) => START_DEADLINE,
+            Asker::House(Errand::Chore) => JOIN_DEADLINE,
+            // The client is let go much earlier; what comes late must still be detached or recognised.
+            Asker::House(Errand::OpenRoot(_) | Errand::OrphanCreate) => PENDING_DEADLINE,
+            Asker::Client { .. } => PENDING_DEADLINE,
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct PendingTable {
     next: u64,
-    entries: HashMap<u64, Pending>,
+    entries: BTreeMap<u64, Pending>,
 }
 
 impl PendingTable {
@@ -68,11 +95,16 @@ impl PendingTable {
         self.next
     }
 
+    /// Remembers a taken command again, under the id it had.
+    pub(crate) fn put_back(&mut self, id: u64, pending: Pending) {
+        self.entries.insert(id, pending);
+    }
+
     pub(crate) fn take(&mut self, id: u64) -> Option<Pending> {
         self.entries.remove(&id)
     }
 
-    pub(crate) fn get(&self, id: u64) -> Option<&Pending> {
+    pub(crate) fn find(&self, id: u64) -> Option<&Pending> {
         self.entries.get(&id)
     }
 
@@ -86,8 +118,7 @@ impl PendingTable {
 
     /// Takes every entry the predicate picks, oldest first.
     pub(crate) fn take_where(&mut self, pick: impl Fn(&Pending) -> bool) -> Vec<(u64, Pending)> {
-        let mut ids: Vec<u64> = self.iter().filter(|(_, pending)| pick(pending)).map(|(id, _)| id).collect();
-        ids.sort_unstable();
+        let ids: Vec<u64> = self.iter().filter(|(_, pending)| pick(pending)).map(|(id, _)| id).collect();
         ids.into_iter().filter_map(|id| self.entries.remove(&id).map(|pending| (id, pending))).collect()
     }
 

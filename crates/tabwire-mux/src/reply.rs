@@ -70,3 +70,10 @@ pub(crate) fn event(method: &str, session: Option<&CdpSessionId>, params: Value)
 pub(crate) fn command(id: u64, session: Option<&CdpSessionId>, method: &str, params: Value) -> BytesMut {
     encode(json!({"id": id, "method": method, "params": params}), session)
 }
+
+/// A command of our own whose parameters are JSON already.
+pub(crate) fn raw_command(id: u64, session: &CdpSessionId, method: &str, params: &str) -> BytesMut {
+    let session = Value::from(session.as_str());
+    let frame = format!(r#"{{"id":{id},"method":"{method}","params":{params},"sessionId":{session}}}"#);
+    BytesMut::from(frame.as_bytes())
+}

@@ -1,10 +1,11 @@
 //! Cdp sessions: who owns each, and which came from which.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::filter::TargetFilter;
+use crate::page_settings::PageSettings;
 
 /// Whose a cdp session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +26,14 @@ pub(crate) struct AutoAttach {
 /// What a cdp session is attached to.
 #[derive(Clone, Debug)]
 pub(crate) enum SessionKind {
-    /// The browser as a whole, with the client's wishes.
-    Browser { discover: Option<TargetFilter>, auto_attach: Option<AutoAttach> },
+    /// The browser as a whole, with the client's wish.
+    Browser { auto_attach: Option<AutoAttach> },
     /// One target.
     Target {
         target: TargetId,
         /// Whether the mux attached it for `setAutoAttach`.
         auto: bool,
+        settings: PageSettings,
     },
 }
 
@@ -40,9 +42,27 @@ pub(crate) struct Session {
     pub(crate) owner: SessionOwner,
     pub(crate) parent: Option<CdpSessionId>,
     pub(crate) kind: SessionKind,
+    /// Which targets its client wants to hear of on it.
+    pub(crate) discover: Option<TargetFilter>,
 }
 
 impl Session {
+    /// A session on the browser as a whole.
+    pub(crate) fn on_browser(owner: SessionOwner, parent: Option<CdpSessionId>) -> Self {
+        Self { owner, parent, kind: SessionKind::Browser { auto_attach: None }, discover: None }
+    }
+
+    /// A session on one target.
+    pub(crate) fn on_target(
+        owner: SessionOwner,
+        parent: Option<CdpSessionId>,
+        target: TargetId,
+        auto: bool,
+    ) -> Self {
+        let kind = SessionKind::Target { target, auto, settings: PageSettings::default() };
+        Self { owner, parent, kind, discover: None }
+    }
+
     pub(crate) fn target(&self) -> Option<&TargetId> {
         match &self.kind {
             SessionKind::Target { target, .. } => Some(target),
@@ -53,11 +73,32 @@ impl Session {
     pub(crate) fn is_browser(&self) -> bool {
         matches!(self.kind, SessionKind::Browser { .. })
     }
+
+    /// Whether the mux attached it for `setAutoAttach`.
+    pub(crate) fn is_auto(&self) -> bool {
+        matches!(self.kind, SessionKind::Target { auto: true, .. })
+    }
+
+    /// What its client wants to be attached to.
+    pub(crate) fn auto_attach(&self) -> Option<&AutoAttach> {
+        match &self.kind {
+            SessionKind::Browser { auto_attach } => auto_attach.as_ref(),
+            SessionKind::Target { .. } => None,
+        }
+    }
+
+    pub(crate) fn client(&self) -> Option<ClientId> {
+        match self.owner {
+            SessionOwner::Client(client) => Some(client),
+            SessionOwner::House => None,
+        }
+    }
 }
 
+/// Ordered, so that what the mux does never depends on chance.
 #[derive(Debug, Default)]
 pub(crate) struct SessionTable {
-    sessions: HashMap<CdpSessionId, Session>,
+    sessions: BTreeMap<CdpSessionId, Session>,
 }
 
 impl SessionTable {
@@ -85,7 +126,7 @@ impl SessionTable {
         self.sessions.clear();
     }
 
-    /// Removes a session and everything that was attached through it.
+    /// Removes a session and everything that was attached through it, parents before children.
     pub(crate) fn take_tree(&mut self, id: &CdpSessionId) -> Vec<(CdpSessionId, Session)> {
         let mut taken = Vec::new();
         if let Some(session) = self.sessions.remove(id) {
@@ -109,11 +150,20 @@ impl SessionTable {
         taken
     }
 
-    /// A client's browser-level cdp sessions.
-    pub(crate) fn browser_sessions(&self) -> impl Iterator<Item = (&CdpSessionId, ClientId, &SessionKind)> {
-        self.sessions.iter().filter_map(|(id, session)| match session.owner {
-            SessionOwner::Client(client) if session.is_browser() => Some((id, client, &session.kind)),
-            _ => None,
+    /// Clients' sessions that want to be attached to targets.
+    pub(crate) fn auto_attaching(&self) -> Vec<(CdpSessionId, ClientId)> {
+        let wanting = |(id, session): (&CdpSessionId, &Session)| {
+            let client = session.client().filter(|_| session.auto_attach().is_some())?;
+            Some((id.clone(), client))
+        };
+        self.sessions.iter().filter_map(wanting).collect()
+    }
+
+    /// Whether a client is attached to a target.
+    pub(crate) fn is_attached(&self, client: ClientId, target: &str) -> bool {
+        self.sessions.values().any(|session| {
+            session.owner == SessionOwner::Client(client)
+                && session.target().is_some_and(|attached| attached.as_str() == target)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! One target as the mux knows it.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -9,15 +9,21 @@ use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
 /// Whose a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Not known yet: it may come from one of these unanswered `createTarget` commands.
-    Undecided { creates: Vec<u64> },
+    /// Not known yet: it may come from one of these unanswered commands. It is decided by what they say of
+    /// `root`, which is the target itself or the page that opened it.
+    Undecided { commands: Vec<u64>, root: TargetId },
     /// A tab target whose page has not been seen yet.
-    Unlinked { since: Instant },
+    Unlinked,
+    /// A frame or worker in a page that is not known; a client may reach it through that page.
+    Nested,
     /// Nobody's; `released` orders it among arrivals when its owner has left (0: never had one).
     Nobody { released: u64 },
     /// One client's.
     Client(ClientId),
 }
+
+/// The owner of what some client caused, with no telling which: kept from all that did not ask for more.
+pub(crate) const LOST_OWNER: Owner = Owner::Nobody { released: u64::MAX };
 
 /// A target that is paused until its clients let it run.
 #[derive(Clone, Debug)]
@@ -25,7 +31,7 @@ pub(crate) struct Paused {
     /// The house's cdp session on it, through which it is let run.
     pub(crate) session: CdpSessionId,
     /// Clients that were told and have not let it run.
-    pub(crate) waiters: HashSet<ClientId>,
+    pub(crate) waiters: BTreeSet<ClientId>,
     pub(crate) until: Instant,
 }
 
@@ -39,9 +45,9 @@ pub(crate) struct TargetEntry {
     pub(crate) partner: Option<TargetId>,
     pub(crate) paused: Option<Paused>,
     /// Browser-level cdp sessions that were told of it by discovery.
-    pub(crate) announced: HashSet<CdpSessionId>,
+    pub(crate) announced: BTreeSet<CdpSessionId>,
     /// Browser-level cdp sessions it was offered to by auto-attach.
-    pub(crate) offered: HashSet<CdpSessionId>,
+    pub(crate) offered: BTreeSet<CdpSessionId>,
 }
 
 impl TargetEntry {
@@ -66,9 +72,28 @@ impl TargetEntry {
         matches!(self.target_type(), "service_worker" | "shared_worker")
     }
 
+    /// What stands in a tab of its own.
+    pub(crate) fn fills_a_tab(&self) -> bool {
+        let own = matches!(
+            self.target_type(),
+            "page" | "browser_ui" | "background_page" | "app" | "webview" | "other"
+        );
+        own && self.text("subtype").is_none()
+    }
+
+    /// Frames, workers and prerendered pages: parts of another page.
+    pub(crate) fn is_part(&self) -> bool {
+        !self.is_tab() && !self.is_shared_worker() && !self.fills_a_tab()
+    }
+
     /// Whether its owner is settled.
     pub(crate) fn is_decided(&self) -> bool {
         matches!(self.owner, Owner::Nobody { .. } | Owner::Client(_))
+    }
+
+    /// Whether nothing more needs to be known before it may run and be shown.
+    pub(crate) fn is_settled(&self) -> bool {
+        !matches!(self.owner, Owner::Undecided { .. } | Owner::Unlinked)
     }
 
     /// Scheme, host and port of its address.

@@ -1,6 +1,6 @@
 //! All targets of the browser, whoever owns them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tabwire_wire::{CdpSessionId, TargetId};
@@ -9,7 +9,7 @@ use crate::target_entry::{Owner, TargetEntry};
 
 #[derive(Debug, Default)]
 pub(crate) struct TargetTable {
-    targets: HashMap<TargetId, TargetEntry>,
+    targets: BTreeMap<TargetId, TargetEntry>,
 }
 
 impl TargetTable {
@@ -36,6 +36,10 @@ impl TargetTable {
 
     pub(crate) fn take(&mut self, id: &str) -> Option<TargetEntry> {
         self.targets.remove(id)
+    }
+
+    pub(crate) fn ids(&self) -> Vec<TargetId> {
+        self.targets.keys().cloned().collect()
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &TargetEntry> {

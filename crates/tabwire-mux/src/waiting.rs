@@ -27,7 +27,7 @@ impl Mux {
     pub(crate) fn resume_if_free(&mut self, target: &TargetId, now: Instant) {
         let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
         let free =
-            entry.is_decided() && entry.paused.as_ref().is_some_and(|paused| paused.waiters.is_empty());
+            entry.is_settled() && entry.paused.as_ref().is_some_and(|paused| paused.waiters.is_empty());
         if let Some(paused) = entry.paused.take_if(|_| free) {
             let session = paused.session;
             self.send(Some(&session), "Runtime.runIfWaitingForDebugger", json!({}), Errand::Chore, now);

@@ -149,7 +149,8 @@ fn peek_any_order(frame: &[u8]) -> Result<BrowserEnvelope<'_>, PeekError> {
         serde_json::from_slice(frame).map_err(|error| PeekError::Malformed(error.to_string()))?;
     let kind = match (fields.id, fields.method) {
         (Some(raw), _) => {
-            let id = raw.get().parse().map_err(|_| PeekError::Malformed("answer id is no number".to_owned()))?;
+            let id =
+                raw.get().parse().map_err(|_| PeekError::Malformed("answer id is no number".to_owned()))?;
             BrowserFrameKind::Answer { id, id_span: span_of(frame, raw.get()) }
         }
         (None, Some(method)) => BrowserFrameKind::Event { method },
@@ -274,10 +275,13 @@ mod tests {
 
     #[test]
     fn f16_deep_or_broken_frames_are_refused_without_a_panic() {
-        let deep = format!(r#"{{"id":1,"method":"A.b","params":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+        let deep =
+            format!(r#"{{"id":1,"method":"A.b","params":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
         let _ = peek_client_frame(deep.as_bytes());
         let _ = peek_browser_frame(deep.as_bytes());
-        for bytes in [&b""[..], b"{", b"null", b"\xff\xfe", br#"{"id":}"#, br#""}"#, br#"{"id":1,"result":{}"#] {
+        for bytes in
+            [&b""[..], b"{", b"null", b"\xff\xfe", br#"{"id":}"#, br#""}"#, br#"{"id":1,"result":{}"#]
+        {
             assert!(peek_client_frame(bytes).is_err());
             let _ = peek_browser_frame(bytes);
         }

@@ -14,7 +14,9 @@ const LONGEST: usize = 64;
 
 /// Why a text is not a session name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`")]
+#[error(
+    "`{0}` is not a session name: use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`"
+)]
 pub struct SessionNameError(String);
 
 impl SessionName {

@@ -1,0 +1,138 @@
+//! The CDP endpoint: discovery over HTTP, and the websocket that makes its visitor a client of the browser.
+
+use base64::Engine as _;
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
+use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_mux::{ClientOptions, OnLoss, Share};
+use tabwire_wire::api::SessionOptions;
+use tabwire_wire::{ErrorCode, Failure};
+use tokio_websockets::ServerBuilder;
+
+use crate::daemon::Daemon;
+use crate::gate::Scope;
+use crate::handler::query_value;
+use crate::limits::ACTION_DEADLINE;
+use crate::server::{Answer, json as json_answer};
+
+/// The suffix every websocket handshake hashes with its key (RFC 6455).
+const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+impl Daemon {
+    /// Upgrades to a websocket and joins it to the session's browser.
+    pub(crate) async fn accept_cdp(
+        &self,
+        scope: &Scope,
+        mut request: Request<Incoming>,
+    ) -> Result<Answer, Failure> {
+        let accept = accept_key(&request)?;
+        let name = self.cdp_session(scope, &request)?;
+        let share = match query_value(&request, "share") {
+            None => Share::Own,
+            Some("all") => Share::All,
+            Some(other) => {
+                let message =
+                    format!("`share={other}` is not known; `share=all` shows other clients' targets too.");
+                return Err(Failure::new(ErrorCode::BadArgs, message));
+            }
+        };
+        let session = self.sessions.obtain(&name)?;
+        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        let upgrade = hyper::upgrade::on(&mut request);
+        self.tasks.start("cdp-upgrade", async move {
+            let upgraded = match upgrade.await {
+                Ok(upgraded) => upgraded,
+                Err(error) => return tracing::debug!(%error, "a websocket was not opened"),
+            };
+            let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
+            let socket = ServerBuilder::new()
+                .config(stream_config())
+                .limits(stream_limits(CLIENT_MESSAGE_CEILING))
+                .serve(stream);
+            let (source, sink) = split(socket);
+            let options = ClientOptions { share, on_loss: OnLoss::Close };
+            match live.browser.hub.join(source, sink, options).await {
+                Ok(client) => tracing::info!(%client, session = %name, "a CDP client joined"),
+                Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
+            }
+        });
+        let mut answer = Response::new(Full::new(Bytes::new()));
+        *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        let headers = answer.headers_mut();
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+        Ok(answer)
+    }
+
+    /// `/json/version`: what the browser is, and where its websocket is.
+    pub(crate) async fn json_version(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<Answer, Failure> {
+        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
+        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        let version = live.engine.version(ACTION_DEADLINE).await?;
+        let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
+        let body = json!({
+            "Browser": version["product"],
+            "Protocol-Version": version["protocolVersion"],
+            "User-Agent": version["userAgent"],
+            "V8-Version": version["jsVersion"],
+            "WebKit-Version": version["revision"],
+            "webSocketDebuggerUrl": socket,
+        });
+        Ok(json_answer(StatusCode::OK, &body))
+    }
+
+    /// `/json/list`: the session's tabs. All are reached through the one websocket of the browser.
+    pub(crate) async fn json_list(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<Answer, Failure> {
+        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
+        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
+        let tabs: Vec<_> = live
+            .engine
+            .tabs()
+            .into_iter()
+            .map(|tab| {
+                json!({
+                    "id": tab.tab, "type": "page", "title": tab.title, "url": tab.url, "description": "",
+                    "webSocketDebuggerUrl": socket,
+                })
+            })
+            .collect();
+        Ok(json_answer(StatusCode::OK, &tabs))
+    }
+}
+
+/// Checks a websocket handshake and computes its answer.
+fn accept_key(request: &Request<Incoming>) -> Result<HeaderValue, Failure> {
+    let text = |name: header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let lists = |value: Option<&str>, wanted: &str| {
+        value.unwrap_or_default().split(',').any(|item| item.trim().eq_ignore_ascii_case(wanted))
+    };
+    let key = text(header::SEC_WEBSOCKET_KEY).unwrap_or_default();
+    let proper = lists(text(header::UPGRADE), "websocket")
+        && lists(text(header::CONNECTION), "upgrade")
+        && text(header::SEC_WEBSOCKET_VERSION) == Some("13")
+        && base64::engine::general_purpose::STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16);
+    if !proper {
+        let message = "This address speaks CDP over a websocket; the request is no websocket handshake.";
+        return Err(Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Connect with Playwright's connectOverCDP or Puppeteer's connect."));
+    }
+    let digest = sha1_smol::Sha1::from(format!("{key}{WEBSOCKET_SUFFIX}")).digest().bytes();
+    HeaderValue::from_str(&base64::engine::general_purpose::STANDARD.encode(digest)).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("The handshake's answer is not a header: {error}."))
+    })
+}

@@ -1,0 +1,228 @@
+//! The browsers the daemon serves: launching, attaching, reusing by profile, stopping.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tabwire_browser::{
+    AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
+    ProfileChoice, ProfileHomes, WindowSize, attach, finder, keeper_client, lock_state, new_browser_id,
+};
+use tabwire_cdp::{TaskGroup, TransportError};
+use tabwire_wire::api::SessionOptions;
+use tabwire_wire::{ErrorCode, Failure, InstanceId, UpstreamKind};
+
+use crate::browser_link::BrowserLink;
+use crate::config::DaemonConfig;
+use crate::hub::Hub;
+use crate::limits::{KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
+
+/// One browser being served.
+#[derive(Debug)]
+pub(crate) struct ServedBrowser {
+    pub(crate) hub: Hub,
+    pub(crate) upstream: UpstreamKind,
+    pub(crate) ownership: Ownership,
+    /// What its keeper says of it, when it is launched.
+    pub(crate) descriptor: Option<BrowserDescriptor>,
+    pub(crate) since: Instant,
+}
+
+/// The browsers of one daemon.
+#[derive(Debug)]
+pub struct Fleet {
+    config: DaemonConfig,
+    instance: InstanceId,
+    tasks: TaskGroup,
+    served: Mutex<Vec<Weak<ServedBrowser>>>,
+}
+
+impl Fleet {
+    pub(crate) fn new(config: DaemonConfig, instance: InstanceId, tasks: TaskGroup) -> Self {
+        Self { config, instance, tasks, served: Mutex::new(Vec::new()) }
+    }
+
+    /// Gets a session its browser: attached when it names one, else the live one on its profile, else launched.
+    pub(crate) async fn obtain(
+        &self,
+        options: &SessionOptions,
+        labels: Vec<(String, String)>,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        if let Some(address) = &options.cdp {
+            return self.attach(address, &options.headers).await;
+        }
+        let spec = self.plan(options)?;
+        if !spec.throw_away {
+            if let Some(served) = self.find_by_profile(&spec.profile) {
+                return Ok(served);
+            }
+            if let LockState::Live { .. } = lock_state(&spec.profile)
+                && let Ok(served) = self.attach(&spec.profile.to_string_lossy(), &[]).await
+            {
+                return Ok(served);
+            }
+        }
+        self.launch(spec, labels).await
+    }
+
+    fn plan(&self, options: &SessionOptions) -> Result<LaunchSpec, Failure> {
+        let id = new_browser_id()?;
+        let wish = options.browser.as_deref().or(self.config.browser.as_deref());
+        let found = finder::find(wish, self.config.path_env.as_deref())?;
+        let choice = match options.profile.as_deref() {
+            None => ProfileChoice::ThrowAway,
+            Some(path) if path.contains('/') => ProfileChoice::Directory(PathBuf::from(path)),
+            Some(name) => ProfileChoice::Named(name.to_owned()),
+        };
+        let homes = ProfileHomes {
+            runtime_dir: self.config.paths.runtime.clone(),
+            data_dir: self.config.paths.data.clone(),
+            config_home: self.config.config_home.clone(),
+        };
+        let profile = choice.resolve(&id, &homes)?;
+        let mut spec = LaunchSpec::new(id, found.path, profile);
+        spec.throw_away = choice.is_throw_away();
+        spec.display = if options.headed { Display::Headed } else { Display::Headless };
+        spec.extra_arguments.clone_from(&options.browser_arguments);
+        spec.allow_dangerous = options.allow_dangerous_arguments;
+        spec.proxy.clone_from(&options.proxy);
+        spec.window = options.window.map(|(width, height)| WindowSize { width, height });
+        if let Some(linger) = self.config.linger {
+            spec.linger_ms = u64::try_from(linger.as_millis()).unwrap_or(u64::MAX);
+        }
+        Ok(spec)
+    }
+
+    async fn launch(
+        &self,
+        spec: LaunchSpec,
+        labels: Vec<(String, String)>,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        let request = KeepRequest {
+            spec,
+            runtime_dir: self.config.paths.runtime.clone(),
+            instance: tabwire_browser::new_instance_id()?,
+            labels: labels.into_iter().collect(),
+        };
+        let self_exe = self.config.self_exe.clone();
+        let arguments = self.config.keep_arguments.clone();
+        let descriptor = in_background(move || {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            keeper_client::spawn_keeper(&self_exe, &arguments, &request, Instant::now() + LAUNCH_DEADLINE)
+        })
+        .await?;
+        tracing::info!(browser = %descriptor.id, pid = descriptor.browser.pid(), "a browser was launched");
+        self.claim(descriptor, KEEPER_DEADLINE).await
+    }
+
+    /// Takes over a kept browser, ours or an earlier daemon's.
+    pub(crate) async fn claim(
+        &self,
+        descriptor: BrowserDescriptor,
+        patience: Duration,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        let holder = self.instance.clone();
+        let socket = descriptor.socket.clone();
+        let deadline = Instant::now() + patience;
+        let claim = in_background(move || claim_when_free(&socket, &holder, deadline)).await?;
+        let link = BrowserLink::from_claim(claim).map_err(TransportError::into_failure)?;
+        self.serve(link, Ownership::Launched, Some(descriptor)).await
+    }
+
+    async fn attach(&self, address: &str, headers: &[String]) -> Result<Arc<ServedBrowser>, Failure> {
+        let parsed = AttachAddress::parse(address)?;
+        let home = self.config.home.clone();
+        let found = in_background(move || {
+            attach::discover(&parsed, home.as_deref(), Instant::now() + KEEPER_DEADLINE)
+        })
+        .await?;
+        let link = BrowserLink::attach(found.expose().as_str(), headers)
+            .await
+            .map_err(TransportError::into_failure)?;
+        tracing::info!(address = %found, "attached to a browser");
+        self.serve(link, Ownership::Attached, None).await
+    }
+
+    async fn serve(
+        &self,
+        link: BrowserLink,
+        ownership: Ownership,
+        descriptor: Option<BrowserDescriptor>,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        let upstream = link.kind;
+        let hub = Hub::start(link, &self.tasks);
+        hub.ready(LINK_DEADLINE).await.map_err(|gone| {
+            Failure::new(ErrorCode::BrowserGone, format!("The browser could not be used: {gone}."))
+                .with_hint("Run `tabwire doctor`, or look at `tabwire daemon logs`.")
+        })?;
+        let served = Arc::new(ServedBrowser { hub, upstream, ownership, descriptor, since: Instant::now() });
+        let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        list.retain(|weak| weak.strong_count() > 0);
+        list.push(Arc::downgrade(&served));
+        Ok(served)
+    }
+
+    fn find_by_profile(&self, profile: &Path) -> Option<Arc<ServedBrowser>> {
+        let list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
+        list.iter().filter_map(Weak::upgrade).find(|served| {
+            !served.hub.is_gone()
+                && served.descriptor.as_ref().is_some_and(|descriptor| descriptor.profile == profile)
+        })
+    }
+
+    /// Ends a launched browser and waits until it is gone; an attached one is only let go.
+    pub(crate) async fn stop(&self, served: &ServedBrowser) -> Result<(), Failure> {
+        let Some(descriptor) = served.descriptor.as_ref().filter(|_| served.ownership.may_close()) else {
+            served.hub.let_go().await;
+            return Ok(());
+        };
+        let socket = descriptor.socket.clone();
+        let deadline = Instant::now() + LAUNCH_DEADLINE;
+        let stopped = in_background(move || keeper_client::stop(&socket, None, deadline)).await;
+        served.hub.let_go().await;
+        match stopped {
+            // A keeper that is gone has already taken its browser with it.
+            Err(_) if !descriptor.browser.is_alive() => Ok(()),
+            other => other,
+        }
+    }
+
+    /// A browser that outlived its keeper is ended by whoever notices.
+    pub(crate) async fn end_leftover(&self, served: &ServedBrowser) {
+        let Some(descriptor) = served.descriptor.clone() else { return };
+        if descriptor.keeper.is_alive() {
+            return;
+        }
+        let runtime = self.config.paths.runtime.clone();
+        let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
+        tracing::info!(?swept, "swept after a keeper was lost");
+    }
+}
+
+/// Claims a browser; waits for an earlier holder to let go until the deadline.
+fn claim_when_free(
+    socket: &Path,
+    holder: &InstanceId,
+    deadline: Instant,
+) -> Result<tabwire_browser::Claim, BrowserError> {
+    loop {
+        match keeper_client::claim(socket, holder, deadline) {
+            Err(BrowserError::Busy { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Runs blocking work off the runtime's threads.
+pub(crate) async fn in_background<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, BrowserError> + Send + 'static,
+) -> Result<T, Failure> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result.map_err(Failure::from),
+        Err(error) => {
+            Err(Failure::new(ErrorCode::Internal, format!("Background work ended early: {error}.")))
+        }
+    }
+}

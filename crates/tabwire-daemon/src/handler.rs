@@ -1,0 +1,139 @@
+//! What each route does, once the gate has let a request through.
+
+use bytes::Bytes;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, StatusAnswer, VERSION_HEADER};
+use tabwire_wire::{ErrorCode, Failure, SessionName, VERSION};
+
+use crate::daemon::{Daemon, Ending};
+use crate::gate::{Admitted, Door, Scope};
+use crate::limits::BODY_BYTES;
+use crate::route::RouteName;
+use crate::server::{Answer, failed, json as json_answer, page};
+
+const DEMO: &str = include_str!("../../../web/demo.html");
+
+impl Daemon {
+    pub(crate) async fn handle(&self, admitted: Admitted, request: Request<Incoming>, door: Door) -> Answer {
+        if let Err(failure) = check_version(&request, door) {
+            return failed(&failure);
+        }
+        let handled = match admitted.route.name {
+            RouteName::Demo => Ok(demo()),
+            RouteName::Cdp => self.accept_cdp(&admitted.scope, request).await,
+            RouteName::JsonVersion => self.json_version(&admitted.scope, &request).await,
+            RouteName::JsonList => self.json_list(&admitted.scope, &request).await,
+            RouteName::Action => {
+                let name = admitted.variable.unwrap_or_default();
+                match read_body(request).await {
+                    Ok(body) => {
+                        self.act(&name, body).await.map(|answer| json_answer(StatusCode::OK, &answer))
+                    }
+                    Err(failure) => Err(failure),
+                }
+            }
+            RouteName::Status => Ok(json_answer(StatusCode::OK, &self.status().await)),
+            RouteName::CdpUrl => match read_body(request).await {
+                Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),
+                Err(failure) => Err(failure),
+            },
+            RouteName::Drain => {
+                self.end(Ending::Drain);
+                Ok(json_answer(StatusCode::OK, &json!({"draining": true})))
+            }
+            RouteName::Stop => {
+                let stopped = self.stop_all().await;
+                self.end(Ending::Stop);
+                Ok(json_answer(StatusCode::OK, &json!({"stopped": true, "browsers": stopped})))
+            }
+        };
+        handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    async fn status(&self) -> StatusAnswer {
+        let mut sessions = Vec::new();
+        for session in self.sessions.all() {
+            sessions.extend(session.status().await);
+        }
+        StatusAnswer {
+            version: VERSION.to_owned(),
+            pid: std::process::id(),
+            port: self.port,
+            uptime_seconds: self.since.elapsed().as_secs(),
+            sessions,
+        }
+    }
+
+    async fn cdp_url(&self, request: CdpUrlRequest) -> Result<CdpUrlAnswer, Failure> {
+        let session = self.sessions.obtain(&request.session)?;
+        let ready = session.ready(&self.fleet, &request.options).await?;
+        let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
+        let share = if request.share_all { "?share=all" } else { "" };
+        Ok(CdpUrlAnswer {
+            websocket: format!("ws://{base}/cdp{share}"),
+            http: format!("http://{base}"),
+            notices: ready.notices,
+        })
+    }
+
+    /// The session a CDP route speaks of: the address's own, or the one named in the query.
+    pub(crate) fn cdp_session(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<SessionName, Failure> {
+        if let Scope::Session(name) = scope {
+            return Ok(name.clone());
+        }
+        let named = query_value(request, "session").unwrap_or("default");
+        SessionName::new(named).map_err(|error| Failure::new(ErrorCode::BadArgs, format!("{error}.")))
+    }
+}
+
+/// The value of a query parameter; names and values of ours need no decoding.
+pub(crate) fn query_value<'a>(request: &'a Request<Incoming>, name: &str) -> Option<&'a str> {
+    let pairs = request.uri().query()?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// A caller that is newer than this daemon is told so, and replaces it.
+fn check_version(request: &Request<Incoming>, door: Door) -> Result<(), Failure> {
+    let asked = request.headers().get(VERSION_HEADER).and_then(|value| value.to_str().ok());
+    let Some(theirs) = asked.filter(|_| door == Door::Socket) else { return Ok(()) };
+    let drains = request.uri().path().starts_with("/v1/daemon/");
+    if drains || theirs == VERSION {
+        return Ok(());
+    }
+    let newer = parse_version(theirs) > parse_version(VERSION);
+    let message = format!("The daemon is version {VERSION}, the caller {theirs}.");
+    let hint = if newer {
+        "The daemon makes room: it is replaced by the newer version, browsers stay."
+    } else {
+        "A newer daemon runs. Use the newer tabwire, or run `tabwire daemon stop` first."
+    };
+    Err(Failure::new(ErrorCode::VersionMismatch, message).with_hint(hint))
+}
+
+fn parse_version(text: &str) -> Vec<u64> {
+    text.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+fn demo() -> Answer {
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; form-action 'none'";
+    page(StatusCode::OK, "text/html; charset=utf-8", policy, Bytes::from_static(DEMO.as_bytes()))
+}
+
+async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, Failure> {
+    let body = Limited::new(request.into_body(), BODY_BYTES).collect().await.map_err(|error| {
+        Failure::new(ErrorCode::BadArgs, format!("The body could not be read: {error}."))
+            .with_hint(format!("A body may have {BODY_BYTES} bytes."))
+    })?;
+    serde_json::from_slice(&body.to_bytes()).map_err(|error| {
+        Failure::new(ErrorCode::BadArgs, format!("The body is not a valid request: {error}."))
+    })
+}

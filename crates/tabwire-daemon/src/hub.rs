@@ -1,0 +1,156 @@
+//! One browser's hub: the single task that feeds its mux and carries out what the mux wants.
+//!
+//! Everything of a browser happens in this one task: reading clients and browser, and writing to them without
+//! waiting. A frame so crosses the daemon without changing tasks. Knows nothing of sessions or HTTP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
+use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState};
+use tabwire_wire::ClientId;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::browser_link::BrowserLink;
+use crate::hub_task::HubTask;
+
+/// A handle on one browser's hub.
+#[derive(Clone, Debug)]
+pub struct Hub {
+    commands: mpsc::Sender<HubCommand>,
+    state: watch::Receiver<HubState>,
+}
+
+/// Where a hub stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HubState {
+    /// The browser has not answered yet.
+    Starting,
+    /// Clients are served.
+    Serving,
+    /// The browser is gone, and why.
+    Gone(Arc<str>),
+}
+
+/// What a hub tells of itself.
+#[derive(Clone, Debug)]
+pub struct HubFacts {
+    /// Clients connected now.
+    pub clients: usize,
+    /// The link's state.
+    pub link: LinkState,
+    /// What the mux counted.
+    pub counters: Counters,
+    /// What clients hold in the mux.
+    pub leftovers: Leftovers,
+    /// Commands waiting for the browser.
+    pub pending: usize,
+    /// Events dropped for slow clients.
+    pub events_dropped: u64,
+}
+
+/// The browser is gone.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the browser is gone: {0}")]
+pub struct HubGone(pub Arc<str>);
+
+#[derive(Debug)]
+pub(crate) enum HubCommand {
+    Join(Box<Joining>),
+    Facts { reply: oneshot::Sender<HubFacts> },
+    LetGo,
+}
+
+/// A client that wants in.
+#[derive(Debug)]
+pub(crate) struct Joining {
+    pub(crate) source: FrameSource,
+    pub(crate) sink: FrameSink,
+    pub(crate) options: ClientOptions,
+    pub(crate) reply: oneshot::Sender<ClientId>,
+}
+
+/// Commands that may wait for the hub's task.
+const COMMANDS: usize = 64;
+
+impl Hub {
+    /// Starts serving a browser.
+    #[must_use]
+    pub fn start(link: BrowserLink, tasks: &TaskGroup) -> Self {
+        let (commands, receiver) = mpsc::channel(COMMANDS);
+        let (state, watcher) = watch::channel(HubState::Starting);
+        tasks.start("hub", HubTask::new(link, receiver, state).run());
+        Self { commands, state: watcher }
+    }
+
+    /// Waits until clients are served.
+    ///
+    /// # Errors
+    /// When the browser goes away or takes too long.
+    pub async fn ready(&self, deadline: Duration) -> Result<(), HubGone> {
+        let mut state = self.state.clone();
+        let waiting = state.wait_for(|state| *state != HubState::Starting);
+        match tokio::time::timeout(deadline, waiting).await {
+            Err(_) => Err(HubGone(Arc::from("it did not answer its first command"))),
+            Ok(Err(_)) => Err(self.gone_reason()),
+            Ok(Ok(state)) => match &*state {
+                HubState::Gone(reason) => Err(HubGone(reason.clone())),
+                HubState::Starting | HubState::Serving => Ok(()),
+            },
+        }
+    }
+
+    /// Whether the browser is gone.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(*self.state.borrow(), HubState::Gone(_)) || self.commands.is_closed()
+    }
+
+    /// Waits until the browser is gone.
+    pub async fn gone(&self) {
+        let mut state = self.state.clone();
+        let _ = state.wait_for(|state| matches!(state, HubState::Gone(_))).await;
+    }
+
+    /// Why it is gone.
+    #[must_use]
+    pub fn gone_reason(&self) -> HubGone {
+        match &*self.state.borrow() {
+            HubState::Gone(reason) => HubGone(reason.clone()),
+            HubState::Starting | HubState::Serving => HubGone(Arc::from("its task has ended")),
+        }
+    }
+
+    /// Adds a client; it is served until its source ends.
+    ///
+    /// # Errors
+    /// When the browser is gone.
+    pub async fn join(
+        &self,
+        source: FrameSource,
+        sink: FrameSink,
+        options: ClientOptions,
+    ) -> Result<ClientId, HubGone> {
+        let (reply, answer) = oneshot::channel();
+        let command = HubCommand::Join(Box::new(Joining { source, sink, options, reply }));
+        self.commands.send(command).await.map_err(|_| self.gone_reason())?;
+        answer.await.map_err(|_| self.gone_reason())
+    }
+
+    /// Asks how the hub is.
+    ///
+    /// # Errors
+    /// When the browser is gone.
+    pub async fn facts(&self) -> Result<HubFacts, HubGone> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(HubCommand::Facts { reply }).await.map_err(|_| self.gone_reason())?;
+        answer.await.map_err(|_| self.gone_reason())
+    }
+
+    /// Lets the browser go: clients are disconnected, the browser itself is left running.
+    pub async fn let_go(&self) {
+        if self.commands.send(HubCommand::LetGo).await.is_ok() {
+            self.gone().await;
+        }
+    }
+}

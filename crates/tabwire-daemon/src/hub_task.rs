@@ -1,0 +1,376 @@
+//! The task behind a hub: a loop around one mux. Knows frames, not what they say.
+
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::future::{AbortHandle, Abortable, Aborted};
+use futures_util::stream::FuturesUnordered;
+use tabwire_cdp::{Flush, FrameSink, FrameSource, Framed, TransportError};
+use tabwire_mux::{ClientQueue, Mux, Output};
+use tabwire_wire::{ClientId, UpstreamKind};
+use tokio::sync::{mpsc, watch};
+
+use crate::browser_link::{BrowserLink, KeeperLine};
+use crate::hub::{HubCommand, HubFacts, HubState, Joining};
+use crate::limits::{PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES};
+
+type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
+type Flushed = (ClientId, FrameSink, Result<(), TransportError>);
+
+/// One client's wires.
+struct Line {
+    queue: ClientQueue,
+    /// Absent while a slow client is being waited for.
+    sink: Option<FrameSink>,
+    reader: AbortHandle,
+    /// To be disconnected once its queue is written.
+    closing: Option<&'static str>,
+}
+
+pub(crate) struct HubTask {
+    mux: Mux,
+    kind: UpstreamKind,
+    source: FrameSource,
+    sink: FrameSink,
+    /// Bytes given to the browser's sink since it was last empty.
+    waiting: usize,
+    keeper: Option<KeeperLine>,
+    earlier_house: Option<String>,
+    lines: HashMap<ClientId, Line>,
+    readers: FuturesUnordered<Boxed<Read>>,
+    flushers: FuturesUnordered<Boxed<Flushed>>,
+    commands: mpsc::Receiver<HubCommand>,
+    state: watch::Sender<HubState>,
+    next_client: u64,
+    heard: Instant,
+    probed: Instant,
+    events_dropped: u64,
+    dirty: Vec<ClientId>,
+}
+
+/// What woke the loop.
+enum Woken {
+    Browser(Result<Option<Framed>, TransportError>),
+    Client(Read),
+    Flushed(Flushed),
+    UpstreamFlushed(Result<(), TransportError>),
+    Command(Option<HubCommand>),
+    Tick,
+    KeeperGone,
+}
+
+impl HubTask {
+    pub(crate) fn new(
+        link: BrowserLink,
+        commands: mpsc::Receiver<HubCommand>,
+        state: watch::Sender<HubState>,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            mux: Mux::new(),
+            kind: link.kind,
+            source: link.source,
+            sink: link.sink,
+            waiting: 0,
+            keeper: link.keeper,
+            earlier_house: link.earlier_house,
+            lines: HashMap::new(),
+            readers: FuturesUnordered::new(),
+            flushers: FuturesUnordered::new(),
+            commands,
+            state,
+            next_client: 0,
+            heard: now,
+            probed: now,
+            events_dropped: 0,
+            dirty: Vec::new(),
+        }
+    }
+
+    pub(crate) async fn run(mut self) {
+        let reason = self.serve().await;
+        tracing::info!(reason, "the hub ends");
+        self.mux.browser_lost(Instant::now());
+        self.carry_out().await.ok();
+        for line in self.lines.values_mut() {
+            line.reader.abort();
+            if let Some(sink) = &mut line.sink {
+                sink.say_goodbye();
+            }
+        }
+        self.state.send_replace(HubState::Gone(Arc::from(reason)));
+    }
+
+    /// Serves until the browser is gone or let go; says why.
+    async fn serve(&mut self) -> &'static str {
+        let earlier = self.earlier_house.take();
+        self.mux.start(earlier.as_deref(), Instant::now());
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            if let Err(reason) = self.carry_out().await {
+                return reason;
+            }
+            let woken = self.wait(&mut tick).await;
+            if let Err(reason) = self.handle(woken) {
+                return reason;
+            }
+        }
+    }
+
+    async fn wait(&mut self, tick: &mut tokio::time::Interval) -> Woken {
+        let congested = self.waiting > UPSTREAM_WAITING_BYTES;
+        tokio::select! {
+            framed = self.source.next() => Woken::Browser(framed),
+            Some(read) = self.readers.next(), if !congested => Woken::Client(read),
+            Some(flushed) = self.flushers.next() => Woken::Flushed(flushed),
+            flushed = self.sink.flush(), if self.waiting > 0 => Woken::UpstreamFlushed(flushed),
+            command = self.commands.recv() => Woken::Command(command),
+            _ = tick.tick() => Woken::Tick,
+            () = keeper_gone(&mut self.keeper) => Woken::KeeperGone,
+        }
+    }
+
+    fn handle(&mut self, woken: Woken) -> Result<(), &'static str> {
+        let now = Instant::now();
+        match woken {
+            Woken::Browser(Ok(Some(framed))) => {
+                self.heard = now;
+                match framed {
+                    Framed::Frame(frame) => self.mux.from_browser(frame, now),
+                    Framed::Oversize(oversize) => {
+                        self.mux.oversize_from_browser(&oversize.head, oversize.size);
+                    }
+                }
+            }
+            Woken::Browser(Ok(None)) => return Err("it closed its connection"),
+            Woken::Browser(Err(error)) => {
+                tracing::warn!(%error, "reading from the browser failed");
+                return Err("its connection broke");
+            }
+            Woken::UpstreamFlushed(Ok(())) => self.waiting = 0,
+            Woken::UpstreamFlushed(Err(error)) => {
+                tracing::warn!(%error, "writing to the browser failed");
+                return Err("its connection broke");
+            }
+            Woken::Client(Ok((client, source, read))) => self.client_read(client, source, read, now),
+            Woken::Client(Err(Aborted)) => {}
+            Woken::Flushed((client, sink, result)) => self.client_flushed(client, sink, result, now),
+            Woken::Command(Some(HubCommand::Join(joining))) => self.join(*joining, now),
+            Woken::Command(Some(HubCommand::Facts { reply })) => drop(reply.send(self.facts())),
+            Woken::Command(Some(HubCommand::LetGo)) => return Err("it was let go"),
+            Woken::Command(None) => return Err("nobody uses it any more"),
+            Woken::Tick => return self.tick(now),
+            Woken::KeeperGone => return Err("its keeper is gone"),
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, now: Instant) -> Result<(), &'static str> {
+        self.mux.tick(now);
+        if self.kind == UpstreamKind::Websocket {
+            let silence = now.duration_since(self.heard);
+            if silence > UPSTREAM_LOST {
+                return Err("it fell silent though its connection is open");
+            }
+            if silence > UPSTREAM_SILENCE && now.duration_since(self.probed) > UPSTREAM_SILENCE {
+                self.probed = now;
+                self.mux.probe(now);
+            }
+        }
+        Ok(())
+    }
+
+    fn join(&mut self, joining: Joining, now: Instant) {
+        let Joining { source, sink, options, reply } = joining;
+        self.next_client += 1;
+        let client = ClientId(self.next_client);
+        let reader = self.read_next(client, source);
+        let line = Line { queue: ClientQueue::default(), sink: Some(sink), reader, closing: None };
+        self.lines.insert(client, line);
+        self.mux.client_joined(client, options, now);
+        let _ = reply.send(client);
+    }
+
+    fn read_next(&mut self, client: ClientId, mut source: FrameSource) -> AbortHandle {
+        let (handle, registration) = AbortHandle::new_pair();
+        let read = async move {
+            let read = source.next().await;
+            (client, source, read)
+        };
+        self.readers.push(Box::pin(Abortable::new(read, registration)));
+        handle
+    }
+
+    fn client_read(
+        &mut self,
+        client: ClientId,
+        source: FrameSource,
+        read: Result<Option<Framed>, TransportError>,
+        now: Instant,
+    ) {
+        if !self.lines.contains_key(&client) {
+            return;
+        }
+        match read {
+            Ok(Some(Framed::Frame(frame))) => {
+                self.mux.from_client(client, frame, now);
+                let reader = self.read_next(client, source);
+                if let Some(line) = self.lines.get_mut(&client) {
+                    line.reader = reader;
+                }
+            }
+            Ok(Some(Framed::Oversize(_))) | Ok(None) => self.drop_client(client, now),
+            Err(error) => {
+                tracing::debug!(%client, %error, "reading from a client failed");
+                self.drop_client(client, now);
+            }
+        }
+    }
+
+    fn client_flushed(
+        &mut self,
+        client: ClientId,
+        sink: FrameSink,
+        result: Result<(), TransportError>,
+        now: Instant,
+    ) {
+        let Some(line) = self.lines.get_mut(&client) else { return };
+        line.sink = Some(sink);
+        match result {
+            Ok(()) => self.dirty.push(client),
+            Err(_) => self.drop_client(client, now),
+        }
+    }
+
+    fn drop_client(&mut self, client: ClientId, now: Instant) {
+        if let Some(mut line) = self.lines.remove(&client) {
+            line.reader.abort();
+            self.events_dropped += line.queue.dropped();
+            if let Some(sink) = &mut line.sink {
+                sink.say_goodbye();
+            }
+            self.mux.client_left(client, now);
+        }
+    }
+
+    /// Does what the mux wants, until it wants nothing more.
+    async fn carry_out(&mut self) -> Result<(), &'static str> {
+        loop {
+            let outputs = self.mux.take_outputs();
+            if outputs.is_empty() && self.dirty.is_empty() {
+                return Ok(());
+            }
+            for output in outputs {
+                self.carry_out_one(output).await;
+            }
+            if self.waiting > 0 {
+                match self.sink.try_flush() {
+                    Ok(Flush::Done) => self.waiting = 0,
+                    Ok(Flush::Waiting) => {}
+                    Err(_) => return Err("its connection broke"),
+                }
+            }
+            let mut dirty = std::mem::take(&mut self.dirty);
+            dirty.sort_unstable();
+            dirty.dedup();
+            for client in dirty {
+                self.pump(client);
+            }
+        }
+    }
+
+    async fn carry_out_one(&mut self, output: Output) {
+        match output {
+            Output::ToBrowser(frame) => {
+                self.waiting += frame.len() + 1;
+                self.sink.enqueue(frame);
+            }
+            Output::ToClient { client, frame, class } => {
+                if let Some(line) = self.lines.get_mut(&client) {
+                    if let Err(overflow) = line.queue.push(frame, class) {
+                        tracing::warn!(%client, %overflow, "a client is disconnected");
+                        self.drop_client(client, Instant::now());
+                        return;
+                    }
+                    self.dirty.push(client);
+                }
+            }
+            Output::CloseClient { client, reason } => {
+                if let Some(line) = self.lines.get_mut(&client) {
+                    line.closing = Some(reason.sentence());
+                    self.dirty.push(client);
+                }
+            }
+            Output::HouseOpened(house) => {
+                if let Some(keeper) = &mut self.keeper
+                    && let Err(error) = keeper.note_house(house.as_str()).await
+                {
+                    tracing::warn!(%error, "the keeper did not take a note");
+                }
+            }
+            Output::Connected => {
+                self.state.send_replace(HubState::Serving);
+            }
+            // Clients of this hub are disconnected with the browser; a session starts a new hub.
+            Output::WantBrowser => {}
+        }
+    }
+
+    /// Writes what a client's socket takes without waiting.
+    fn pump(&mut self, client: ClientId) {
+        loop {
+            let Some(line) = self.lines.get_mut(&client) else { return };
+            let Some(mut sink) = line.sink.take() else { return };
+            let mut bytes = 0;
+            while bytes < PUMP_BYTES {
+                let Some(frame) = line.queue.pop() else { break };
+                bytes += frame.len() + 1;
+                sink.enqueue(frame);
+            }
+            let flushed = if bytes == 0 { Ok(Flush::Done) } else { sink.try_flush() };
+            match flushed {
+                Ok(Flush::Done) => {
+                    line.sink = Some(sink);
+                    if line.queue.is_empty() {
+                        if line.closing.is_some() {
+                            self.drop_client(client, Instant::now());
+                        }
+                        return;
+                    }
+                }
+                Ok(Flush::Waiting) => {
+                    self.flushers.push(Box::pin(async move {
+                        let result = sink.flush().await;
+                        (client, sink, result)
+                    }));
+                    return;
+                }
+                Err(_) => return self.drop_client(client, Instant::now()),
+            }
+        }
+    }
+
+    fn facts(&self) -> HubFacts {
+        HubFacts {
+            clients: self.lines.len(),
+            link: self.mux.link(),
+            counters: self.mux.counters(),
+            leftovers: self.mux.leftovers(),
+            pending: self.mux.pending(),
+            events_dropped: self.events_dropped
+                + self.lines.values().map(|line| line.queue.dropped()).sum::<u64>(),
+        }
+    }
+}
+
+async fn keeper_gone(keeper: &mut Option<KeeperLine>) {
+    match keeper {
+        Some(line) => line.closed().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,66 @@
+//! Bounds of the daemon, each with its reason.
+
+use std::time::Duration;
+
+/// The loopback port asked for first; another is taken when a stranger has it.
+pub const DEFAULT_PORT: u16 = 38_017;
+
+/// Connections served at once over socket and port together; more wait in the kernel's queue.
+pub const CONNECTIONS: usize = 256;
+
+/// Largest body of a request to the API.
+pub const BODY_BYTES: usize = 4 * 1024 * 1024;
+
+/// Largest head of a request, in bytes.
+pub const HEAD_BYTES: usize = 64 * 1024;
+
+/// How long a peer may take to send the head of a request.
+pub const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+
+/// First pause after a failed accept; doubles up to [`ACCEPT_PAUSE_LONGEST`].
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+
+/// Longest pause after failed accepts, as when descriptors have run out.
+pub const ACCEPT_PAUSE_LONGEST: Duration = Duration::from_secs(1);
+
+/// Bytes waiting for the browser above which clients are not read from.
+pub const UPSTREAM_WAITING_BYTES: usize = 4 * 1024 * 1024;
+
+/// Bytes moved from a client's queue to its socket in one go.
+pub const PUMP_BYTES: usize = 1024 * 1024;
+
+/// How often deadlines are looked at.
+pub const TICK: Duration = Duration::from_secs(1);
+
+/// Silence of a browser behind a websocket after which it is asked for a sign of life.
+pub const UPSTREAM_SILENCE: Duration = Duration::from_secs(5);
+
+/// Silence after which a browser behind a websocket counts as gone, though the socket is open.
+pub const UPSTREAM_LOST: Duration = Duration::from_secs(13);
+
+/// How long a browser may take to answer the first commands after it was started or claimed.
+pub const LINK_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long starting a browser may take.
+pub const LAUNCH_DEADLINE: Duration = Duration::from_secs(40);
+
+/// How long claiming or asking a keeper may take.
+pub const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long an action may take when the caller says nothing.
+pub const ACTION_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long work under way may take when the daemon is asked to make room for a newer one.
+pub const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long the daemon stays without a browser and without a client.
+pub const IDLE_EXIT: Duration = Duration::from_secs(600);
+
+/// Largest file of ours that is read whole (session files, handshake).
+pub const FILE_BYTES: usize = 256 * 1024;
+
+/// Size at which the log file is rotated.
+pub const LOG_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Rotated log files kept beside the current one.
+pub const LOG_FILES: usize = 3;

@@ -1,0 +1,59 @@
+//! Where the daemon's files are. Handed in by the binary; nothing here reads the environment.
+
+use std::path::{Path, PathBuf};
+
+/// The four directories, and the files in them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paths {
+    /// Sockets, locks and descriptors; gone with a reboot.
+    pub runtime: PathBuf,
+    /// Sessions, captures and logs.
+    pub state: PathBuf,
+    /// Profiles and the unpacked extension.
+    pub data: PathBuf,
+    /// The user's configuration.
+    pub config: PathBuf,
+}
+
+impl Paths {
+    /// All four below one directory, for tests and containers.
+    #[must_use]
+    pub fn below(home: &Path) -> Self {
+        Self {
+            runtime: home.join("runtime"),
+            state: home.join("state"),
+            data: home.join("data"),
+            config: home.join("config"),
+        }
+    }
+
+    /// The daemon's socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.runtime.join("daemon.sock")
+    }
+
+    /// The lock that decides which daemon runs.
+    #[must_use]
+    pub fn lock(&self) -> PathBuf {
+        self.runtime.join("daemon.lock")
+    }
+
+    /// Who the running daemon is, and its token.
+    #[must_use]
+    pub fn handshake(&self) -> PathBuf {
+        self.runtime.join("handshake.json")
+    }
+
+    /// The log file.
+    #[must_use]
+    pub fn log(&self) -> PathBuf {
+        self.state.join("logs").join("daemon.log")
+    }
+
+    /// Where sessions are remembered.
+    #[must_use]
+    pub fn sessions(&self) -> PathBuf {
+        self.state.join("sessions")
+    }
+}

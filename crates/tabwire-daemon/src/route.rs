@@ -1,0 +1,80 @@
+//! Table: every route of the daemon. The router, the gate and the tests that walk all routes read this one.
+
+/// Who may use a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Anybody who gets past the sender checks; shows nothing of any session.
+    Public,
+    /// The user, or the holder of one session's address, for that session.
+    Session,
+    /// The user only.
+    User,
+}
+
+/// What a route does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RouteName {
+    /// The demo page.
+    Demo,
+    /// The CDP websocket.
+    Cdp,
+    /// CDP discovery: the browser.
+    JsonVersion,
+    /// CDP discovery: its tabs.
+    JsonList,
+    /// One action.
+    Action,
+    /// The daemon, its browsers and sessions.
+    Status,
+    /// An address for CDP clients.
+    CdpUrl,
+    /// Makes room for a newer daemon; browsers are kept.
+    Drain,
+    /// Ends the daemon and every browser it launched.
+    Stop,
+}
+
+/// One route.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Route {
+    /// What it does.
+    pub name: RouteName,
+    /// The one method it takes.
+    pub method: &'static str,
+    /// Its path; a last segment `*` is variable.
+    pub path: &'static str,
+    /// Who may use it.
+    pub access: Access,
+}
+
+const fn route(name: RouteName, method: &'static str, path: &'static str, access: Access) -> Route {
+    Route { name, method, path, access }
+}
+
+/// Every route there is.
+pub static ROUTES: &[Route] = &[
+    route(RouteName::Demo, "GET", "/demo", Access::Public),
+    route(RouteName::Cdp, "GET", "/cdp", Access::Session),
+    route(RouteName::JsonVersion, "GET", "/json/version", Access::Session),
+    route(RouteName::JsonVersion, "GET", "/json/version/", Access::Session),
+    route(RouteName::JsonList, "GET", "/json", Access::Session),
+    route(RouteName::JsonList, "GET", "/json/", Access::Session),
+    route(RouteName::JsonList, "GET", "/json/list", Access::Session),
+    route(RouteName::JsonList, "GET", "/json/list/", Access::Session),
+    route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
+    route(RouteName::Status, "GET", "/v1/status", Access::User),
+    route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
+    route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),
+    route(RouteName::Stop, "POST", "/v1/daemon/stop", Access::User),
+];
+
+/// Finds the route of a path, and its variable part.
+pub(crate) fn find_route(path: &str) -> Option<(&'static Route, Option<&str>)> {
+    ROUTES.iter().find_map(|route| match route.path.strip_suffix('*') {
+        None => (route.path == path).then_some((route, None)),
+        Some(prefix) => {
+            let variable = path.strip_prefix(prefix)?;
+            (!variable.is_empty() && !variable.contains('/')).then_some((route, Some(variable)))
+        }
+    })
+}

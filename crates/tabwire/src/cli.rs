@@ -1,0 +1,250 @@
+//! The command line's shape: one definition feeds parsing, help, completions and the reference page.
+
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use tabwire_wire::api::SessionOptions;
+use tabwire_wire::{SessionName, TabId};
+
+/// Lets software agents drive a browser.
+#[derive(Debug, Parser)]
+#[command(name = "tabwire", version, about, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Start with:\n  tabwire open https://example.org\n  tabwire eval document.title\n  tabwire close"
+)]
+pub(crate) struct Cli {
+    /// Act on this session.
+    #[arg(long, global = true, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
+    pub(crate) session: Option<SessionName>,
+
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Print only the answer, no notes or progress.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Give up after this long, e.g. `10s`, `500ms`, `2m`.
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Open a page and say what is on it.
+    ///
+    /// Uses the session's current tab. A session without a browser gets one: headless, with a profile that is
+    /// thrown away, unless options say otherwise. Without a URL a demo page that Tabwire serves itself is opened.
+    Open {
+        /// The address; `https://` may be left out.
+        url: Option<String>,
+        /// Open in a new tab.
+        #[arg(long)]
+        new_tab: bool,
+        #[command(flatten)]
+        options: SessionFlags,
+    },
+    /// List the session's tabs.
+    Tabs {
+        #[command(flatten)]
+        options: SessionFlags,
+    },
+    /// Evaluate JavaScript in a page and print the result.
+    ///
+    /// Promises are awaited. A result that is a string is printed as it is, anything else as JSON.
+    Eval {
+        /// The expression.
+        expression: String,
+        /// The tab; the current one if left out.
+        #[arg(long, value_name = "TAB")]
+        tab: Option<TabId>,
+        #[command(flatten)]
+        options: SessionFlags,
+    },
+    /// Close the session and its browser, or one tab.
+    ///
+    /// A browser Tabwire launched ends; one it is attached to goes on.
+    Close {
+        /// Close only this tab.
+        #[arg(long, value_name = "TAB")]
+        tab: Option<TabId>,
+    },
+    /// Show the daemon, its sessions and browsers.
+    Status,
+    /// Print an address for Playwright, Puppeteer and other CDP clients.
+    ///
+    /// The address is a secret: whoever has it drives the session's browser. It stays valid for as long as the
+    /// session exists.
+    #[command(
+        after_help = "Playwright:  chromium.connectOverCDP(await address())\nPuppeteer:   puppeteer.connect({browserWSEndpoint: address})"
+    )]
+    CdpUrl {
+        /// Print the http:// form, for clients that discover.
+        #[arg(long)]
+        http: bool,
+        /// Show the client other clients' targets too.
+        #[arg(long)]
+        share_all: bool,
+        #[command(flatten)]
+        options: SessionFlags,
+    },
+    /// Check that everything Tabwire needs is there, and say what to do about what is not.
+    Doctor {
+        /// Do what can be done safely.
+        #[arg(long)]
+        fix: bool,
+    },
+    /// Find a browser, install one if there is none, and open the demo page.
+    Demo {
+        /// Install without asking.
+        #[arg(long, short)]
+        yes: bool,
+    },
+    /// Control the daemon that keeps sessions alive between commands.
+    Daemon {
+        #[command(subcommand)]
+        command: DaemonCommand,
+    },
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Own one browser (started by the daemon).
+    #[command(hide = true)]
+    Keep,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Run the daemon in the foreground.
+    Run {
+        /// Detach, and print one line of JSON when requests are answered.
+        #[arg(long, hide = true)]
+        announce: bool,
+    },
+    /// Start the daemon if it is not running.
+    Start,
+    /// End the daemon and every browser it launched.
+    Stop,
+    /// Say whether the daemon runs; never starts it.
+    Status,
+    /// Print the daemon's log.
+    Logs {
+        /// Print this many last lines.
+        #[arg(long, short = 'n', default_value_t = 100)]
+        lines: usize,
+    },
+}
+
+/// How a session gets its browser.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Browser (when the session has none yet)")]
+pub(crate) struct SessionFlags {
+    /// Which browser: chromium, chrome, edge, brave, a channel such as chrome-beta, or a path.
+    #[arg(long, value_name = "BROWSER")]
+    browser: Option<String>,
+    /// Show a window.
+    #[arg(long)]
+    headed: bool,
+    /// Keep a profile: a name, or a directory (with a slash).
+    #[arg(long, value_name = "PROFILE")]
+    profile: Option<String>,
+    /// Attach to a running browser: a port, an http(s) or ws(s) address, a profile directory, or a channel.
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
+    cdp: Option<String>,
+    /// A header for a remote browser, `Name: value`; may be repeated.
+    #[arg(long = "header", value_name = "HEADER", requires = "cdp")]
+    headers: Vec<String>,
+    /// A flag for the browser, `--name=value`; may be repeated.
+    #[arg(long = "browser-arg", value_name = "FLAG", allow_hyphen_values = true)]
+    browser_arguments: Vec<String>,
+    /// Let browser flags through that run programs or weaken its sandbox.
+    #[arg(long)]
+    allow_dangerous_browser_args: bool,
+    /// A proxy for all traffic, e.g. http://host:port.
+    #[arg(long, value_name = "PROXY")]
+    proxy: Option<String>,
+    /// Window size, e.g. 1280x800.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    window: Option<(u16, u16)>,
+}
+
+impl SessionFlags {
+    pub(crate) fn into_options(self) -> SessionOptions {
+        SessionOptions {
+            browser: self.browser,
+            headed: self.headed,
+            profile: self.profile.map(absolute),
+            cdp: self.cdp,
+            headers: self.headers,
+            browser_arguments: self.browser_arguments,
+            allow_dangerous_arguments: self.allow_dangerous_browser_args,
+            proxy: self.proxy,
+            window: self.window,
+        }
+    }
+}
+
+/// A profile directory means one seen from here, not from the daemon.
+fn absolute(profile: String) -> String {
+    if !profile.contains('/') {
+        return profile;
+    }
+    std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
+}
+
+/// The command line's definition, for completions and the reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is no unit of time; use ms, s, m or h")),
+    };
+    let number: f64 = digits.parse().map_err(|_| "expected a number with a unit, e.g. 10s".to_owned())?;
+    Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
+}
+
+fn parse_size(text: &str) -> Result<(u16, u16), String> {
+    let parse = || {
+        let (width, height) = text.split_once(['x', ','])?;
+        Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
+    };
+    parse().ok_or_else(|| "expected a width and a height, e.g. 1280x800".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_duration("10s"), Ok(Duration::from_secs(10)));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(
+            parse_duration("soon").is_err()
+                && parse_duration("-1s").is_err()
+                && parse_duration("5y").is_err()
+        );
+        assert_eq!(parse_size("1280x800"), Ok((1280, 800)));
+        assert!(parse_size("big").is_err() && parse_size("1x99999").is_err());
+    }
+}

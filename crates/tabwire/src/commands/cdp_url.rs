@@ -1,0 +1,33 @@
+//! `cdp-url`: prints an address for CDP clients.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tabwire_wire::Failure;
+use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, SessionOptions};
+
+use super::Context;
+use super::action::unreadable;
+use crate::daemon_start::ask_daemon;
+use crate::spinner::spin;
+
+pub(super) fn run(
+    context: &Context<'_>,
+    http: bool,
+    share_all: bool,
+    options: SessionOptions,
+) -> Result<(), Failure> {
+    let request = CdpUrlRequest { session: context.session.clone(), options, share_all };
+    let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
+    let answer = spin("starting the browser", !context.printer.is_json(), || {
+        ask_daemon(context.environment, "POST", "/v1/cdp-url", Some(&json!(request)), timeout)
+    })?;
+    let answer: CdpUrlAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
+    for notice in &answer.notices {
+        context.printer.notice(notice);
+    }
+    context
+        .printer
+        .answer(&json!(answer), || if http { answer.http.clone() } else { answer.websocket.clone() });
+    Ok(())
+}

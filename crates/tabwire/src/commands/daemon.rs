@@ -1,0 +1,194 @@
+//! `daemon run|start|stop|status|logs`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
+use tabwire_daemon::{Daemon, DaemonConfig, LogFile, StartOutcome};
+use tabwire_wire::api::StatusAnswer;
+use tabwire_wire::{ErrorCode, Failure};
+
+use super::action::unreadable;
+use super::{Context, status};
+use crate::cli::DaemonCommand;
+use crate::daemon_client::{AskError, ask};
+use crate::daemon_start;
+use crate::environment::Environment;
+use crate::spinner::spin;
+
+pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), Failure> {
+    match command {
+        DaemonCommand::Run { announce } => run_daemon(context, *announce),
+        DaemonCommand::Start => start(context),
+        DaemonCommand::Stop => stop(context),
+        DaemonCommand::Status => report(context),
+        DaemonCommand::Logs { lines } => logs(context, *lines),
+    }
+}
+
+fn run_daemon(context: &Context<'_>, announce: bool) -> Result<(), Failure> {
+    let outcome = serve(context.environment, announce);
+    if !announce {
+        return match outcome? {
+            StartOutcome::Served => Ok(()),
+            StartOutcome::AlreadyRunning => {
+                Err(Failure::new(ErrorCode::Busy, "Another daemon runs for this user.")
+                    .with_hint("Run `tabwire daemon status`, or `tabwire daemon stop` to end it."))
+            }
+        };
+    }
+    match outcome {
+        Ok(StartOutcome::Served) => {}
+        Ok(StartOutcome::AlreadyRunning) => tell(&json!({"running": true})),
+        Err(failure) => tell(&json!({"failed": failure})),
+    }
+    Ok(())
+}
+
+/// One line for whoever started us.
+fn tell(line: &Value) {
+    let mut stdout = std::io::stdout();
+    // Whoever started us may be gone; the daemon goes on.
+    let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
+}
+
+fn serve(environment: &Environment, announce: bool) -> Result<StartOutcome, Failure> {
+    let internal = |error: std::io::Error| {
+        Failure::new(ErrorCode::Internal, format!("The daemon cannot start: {error}."))
+    };
+    if announce {
+        // Out of the terminal's session, so that closing it ends nothing. Fails only if that is so already.
+        let _ = rustix::process::setsid();
+    }
+    let paths = environment.paths.clone();
+    tabwire_browser::PrivateDir::create(&paths.state)?.subdirectory("logs")?;
+    start_log(&paths.log(), environment.log.as_deref(), announce).map_err(internal)?;
+    let config = DaemonConfig {
+        paths,
+        port: environment.port.unwrap_or(DEFAULT_PORT),
+        self_exe: std::env::current_exe().map_err(internal)?,
+        keep_arguments: vec!["keep".to_owned()],
+        browser: environment.browser.clone(),
+        path_env: environment.path.clone(),
+        home: environment.home.clone(),
+        config_home: environment.config_home.clone(),
+        linger: environment.linger,
+        idle_exit: environment.idle_exit.unwrap_or(IDLE_EXIT),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(16)
+        .enable_all()
+        .build()
+        .map_err(internal)?;
+    runtime.block_on(Daemon::run(config, || {
+        if announce {
+            tell(&json!({"ready": true}));
+            let _ = let_go_of_stdout();
+        }
+    }))
+}
+
+/// The starter waits for the end of our output; it has read all there is.
+fn let_go_of_stdout() -> rustix::io::Result<()> {
+    let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+    let nothing = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdout(&nothing)
+}
+
+fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result<()> {
+    let level = match level.unwrap_or("info") {
+        "error" => tracing::Level::ERROR,
+        "warn" => tracing::Level::WARN,
+        "debug" => tracing::Level::DEBUG,
+        "trace" => tracing::Level::TRACE,
+        _ => tracing::Level::INFO,
+    };
+    let builder = tracing_subscriber::fmt().with_max_level(level).with_ansi(false).with_target(false);
+    if to_file {
+        let log = LogFile::open(path)?;
+        builder.with_writer(move || log.clone()).init();
+    } else {
+        builder.with_writer(std::io::stderr).init();
+    }
+    Ok(())
+}
+
+fn find_status(environment: &Environment) -> Result<Option<StatusAnswer>, Failure> {
+    match ask(&environment.paths.socket(), "GET", "/v1/status", None, Duration::from_secs(5)) {
+        Ok(answer) => serde_json::from_value(answer).map(Some).map_err(|error| unreadable(&error)),
+        Err(AskError::NotRunning) => Ok(None),
+        Err(AskError::DaemonOlder) => Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon runs.")
+            .with_hint("The next command replaces it; browsers stay.")),
+        Err(AskError::Failed(failure)) => Err(failure),
+    }
+}
+
+fn start(context: &Context<'_>) -> Result<(), Failure> {
+    let before = find_status(context.environment)?;
+    if before.is_none() {
+        spin("starting the daemon", !context.printer.is_json(), || daemon_start::start(context.environment))?;
+    }
+    let now = find_status(context.environment)?;
+    let pid = now.as_ref().map_or(0, |status| status.pid);
+    let started = before.is_none();
+    context.printer.answer(&json!({"started": started, "pid": pid}), || {
+        if started {
+            format!("The daemon runs as process {pid}.")
+        } else {
+            format!("The daemon ran already, as process {pid}.")
+        }
+    });
+    Ok(())
+}
+
+fn stop(context: &Context<'_>) -> Result<(), Failure> {
+    let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
+    let asked = spin("ending browsers and daemon", !context.printer.is_json(), || {
+        ask(&context.environment.paths.socket(), "POST", "/v1/daemon/stop", Some(&json!({})), timeout)
+    });
+    match asked {
+        Ok(answer) => {
+            let browsers = answer.get("browsers").and_then(Value::as_u64).unwrap_or(0);
+            context
+                .printer
+                .answer(&answer, || format!("The daemon has ended, and {browsers} browser(s) with it."));
+            Ok(())
+        }
+        Err(AskError::NotRunning) => {
+            context.printer.answer(&json!({"stopped": false}), || "No daemon runs.".to_owned());
+            Ok(())
+        }
+        Err(AskError::DaemonOlder) => Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon runs.")),
+        Err(AskError::Failed(failure)) => Err(failure),
+    }
+}
+
+fn report(context: &Context<'_>) -> Result<(), Failure> {
+    match find_status(context.environment)? {
+        Some(status) => context.printer.answer(&json!(status), || status::describe(&status)),
+        None => context.printer.answer(&json!({"running": false}), || "No daemon runs.".to_owned()),
+    }
+    Ok(())
+}
+
+fn logs(context: &Context<'_>, lines: usize) -> Result<(), Failure> {
+    let path = context.environment.paths.log();
+    let file = std::fs::File::open(&path).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("There is no log at {}: {error}.", path.display()))
+            .with_hint("The daemon writes one once it has run.")
+    })?;
+    let mut last = std::collections::VecDeque::with_capacity(lines.min(10_000));
+    for line in BufReader::new(file).lines().map_while(Result::ok) {
+        if last.len() == lines.max(1) {
+            last.pop_front();
+        }
+        last.push_back(line);
+    }
+    for line in last {
+        context.printer.plain(&line);
+    }
+    Ok(())
+}

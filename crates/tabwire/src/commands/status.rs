@@ -1,0 +1,58 @@
+//! `status`: the daemon, its sessions and browsers.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tabwire_wire::Failure;
+use tabwire_wire::api::StatusAnswer;
+
+use super::Context;
+use super::action::unreadable;
+use crate::daemon_start::ask_daemon;
+use crate::printer::table;
+
+pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
+    let timeout = context.timeout.unwrap_or(Duration::from_secs(10));
+    let answer = ask_daemon(context.environment, "GET", "/v1/status", None, timeout)?;
+    let status: StatusAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
+    context.printer.answer(&json!(status), || describe(&status));
+    Ok(())
+}
+
+/// The status as people read it.
+pub(super) fn describe(status: &StatusAnswer) -> String {
+    let head = format!(
+        "daemon {} runs as process {} on port {} for {}",
+        status.version,
+        status.pid,
+        status.port,
+        age(status.uptime_seconds)
+    );
+    if status.sessions.is_empty() {
+        return format!("{head}\nno sessions; `tabwire open URL` starts one");
+    }
+    let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "PID", "TABS", "CLIENTS", "UP"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(status.sessions.iter().map(|session| {
+        vec![
+            session.name.to_string(),
+            session.state.clone(),
+            session.browser_version.clone().unwrap_or_else(|| session.upstream.clone()),
+            session.ownership.clone(),
+            session.browser_pid.map(|pid| pid.to_string()).unwrap_or_default(),
+            session.tabs.to_string(),
+            session.clients.to_string(),
+            age(session.uptime_seconds),
+        ]
+    }));
+    format!("{head}\n\n{}", table(&rows))
+}
+
+fn age(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}

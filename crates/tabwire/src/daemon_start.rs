@@ -1,0 +1,92 @@
+//! Starting the daemon on demand, and replacing an older one. The lock file decides races.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::daemon_client::{AskError, ask};
+use crate::environment::Environment;
+
+/// How long a starting daemon is waited for; it may have browsers to take up again.
+const START: Duration = Duration::from_secs(30);
+
+/// How long between two looks at a socket that another process is about to open.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Asks the daemon, starting it first when it does not run and replacing it when it is older.
+pub(crate) fn ask_daemon(
+    environment: &Environment,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    timeout: Duration,
+) -> Result<Value, Failure> {
+    let socket = environment.paths.socket();
+    let until = Instant::now() + START;
+    loop {
+        match ask(&socket, method, path, body, timeout) {
+            Ok(answer) => return Ok(answer),
+            Err(AskError::Failed(failure)) => return Err(failure),
+            Err(AskError::NotRunning) => start(environment)?,
+            Err(AskError::DaemonOlder) => {
+                // An answer is not needed: what counts is that it stops listening.
+                let _ = ask(&socket, "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
+                wait_for_silence(environment, until);
+            }
+        }
+        if Instant::now() > until {
+            return Err(Failure::new(ErrorCode::Timeout, "The daemon did not come up.")
+                .with_hint("Run `tabwire daemon logs`, or `tabwire daemon run` to see it start."));
+        }
+    }
+}
+
+/// Starts a daemon and waits until it answers; losing a race to another one is as good.
+pub(crate) fn start(environment: &Environment) -> Result<(), Failure> {
+    let failed = |what: &str| {
+        Failure::new(ErrorCode::Internal, format!("The daemon could not be started: {what}."))
+            .with_hint("Run `tabwire daemon run` to see why.")
+    };
+    let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
+    let mut daemon = Command::new(program)
+        .args(["daemon", "run", "--announce"])
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| failed(&error.to_string()))?;
+    let stdout = daemon.stdout.take().ok_or_else(|| failed("its output cannot be read"))?;
+    let mut line = String::new();
+    BufReader::new(stdout).read_line(&mut line).map_err(|error| failed(&error.to_string()))?;
+    let outcome: Value = serde_json::from_str(&line).map_err(|_| failed("it ended without a word"))?;
+    if let Some(failure) = outcome.get("failed") {
+        return Err(
+            serde_json::from_value(failure.clone()).unwrap_or_else(|_| failed("it said nothing useful"))
+        );
+    }
+    if outcome.get("running").is_some() {
+        // Another process won; it opens its socket in a moment.
+        wait_for_socket(environment);
+    }
+    Ok(())
+}
+
+fn wait_for_socket(environment: &Environment) {
+    let until = Instant::now() + START;
+    while Instant::now() < until {
+        if std::os::unix::net::UnixStream::connect(environment.paths.socket()).is_ok() {
+            return;
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn wait_for_silence(environment: &Environment, until: Instant) {
+    while Instant::now() < until && environment.paths.socket().exists() {
+        std::thread::sleep(LOOK);
+    }
+}

@@ -1,0 +1,38 @@
+//! The command line: what is typed, what is printed, and the exit code.
+//!
+//! The work is done by the daemon; this side parses, asks, and prints.
+
+mod cli;
+mod commands;
+mod daemon_client;
+mod daemon_start;
+mod environment;
+mod exit;
+mod printer;
+mod spinner;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use cli::command;
+pub use environment::{VARIABLES, Variable};
+
+use crate::cli::Cli;
+use crate::environment::Environment;
+use crate::printer::Printer;
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let printer = Printer::new(cli.json, cli.quiet);
+    let environment = Environment::read();
+    match commands::run(cli, &environment, &printer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => exit::failed(&failure, &printer),
+    }
+}

@@ -198,8 +198,10 @@ impl BrowserProcess {
                 ended = self.child.try_wait().ok().flatten().map(|status| status.to_string());
             } else {
                 while let Ok(Some(_)) = rustix::process::waitpgid(self.group(), WaitOptions::NOHANG) {}
-                kill_strays();
-                if rustix::process::test_kill_process_group(self.group()) == Err(Errno::SRCH) {
+                // In this order: once the group is gone, whoever left it is our child.
+                let group_is_gone =
+                    rustix::process::test_kill_process_group(self.group()) == Err(Errno::SRCH);
+                if no_strays_left() && group_is_gone {
                     self.drain_stderr();
                     return ended;
                 }
@@ -230,20 +232,24 @@ fn become_reaper() {
 #[cfg(not(target_os = "linux"))]
 fn become_reaper() {}
 
-/// Kills descendants that left the browser's group; being our children, their numbers are theirs.
+/// Kills descendants that left the browser's group; says whether there are none.
+///
+/// Being our children, their numbers are theirs until we reap them.
 #[cfg(target_os = "linux")]
-fn kill_strays() {
+fn no_strays_left() -> bool {
     let own = std::process::id();
-    let path = format!("/proc/{own}/task/{own}/children");
-    let children = std::fs::read_to_string(path).unwrap_or_default();
+    let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
     for pid in children.split_ascii_whitespace().filter_map(|word| Pid::from_raw(word.parse().ok()?)) {
         let _ = rustix::process::kill_process(pid, Signal::KILL);
         let _ = rustix::process::waitpid(Some(pid), WaitOptions::NOHANG);
     }
+    children.trim().is_empty()
 }
 
 #[cfg(not(target_os = "linux"))]
-fn kill_strays() {}
+fn no_strays_left() -> bool {
+    true
+}
 
 #[cfg(target_os = "linux")]
 fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {

@@ -19,7 +19,7 @@ use crate::pending::{Asker, Errand, Meaning};
 use crate::reply::{self, ProtocolError};
 use crate::rewrite;
 use crate::session_table::{Session, SessionOwner};
-use crate::target_entry::Owner;
+use crate::target_entry::{LOST_OWNER, Owner};
 
 /// An event that arrived: whose it is, on which session, and the bytes that name the session.
 struct Event {
@@ -278,6 +278,14 @@ impl Mux {
                 self.sequence += 1;
                 let released = Owner::Nobody { released: self.sequence };
                 self.create_answered(id, body.text("targetId").map(|target| (released, target)), now);
+            }
+            Errand::OrphanContext => {
+                // Nobody was told of it.
+                if let Some(context) = body.text("browserContextId") {
+                    let params = json!({"browserContextId": context});
+                    self.house_command("Target.disposeBrowserContext", params, now);
+                }
+                self.command_settled(id, &LOST_OWNER, now, |_, _| None);
             }
             Errand::Chore => {}
         }

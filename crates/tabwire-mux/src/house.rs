@@ -108,7 +108,9 @@ impl Mux {
             Errand::AutoAttach { browser_session, target, gates } => {
                 self.auto_attach_failed(&browser_session, &target, &gates, now);
             }
-            Errand::OrphanCreate => self.command_settled(id, &LOST_OWNER, now, |_, _| None),
+            Errand::OrphanCreate | Errand::OrphanContext => {
+                self.command_settled(id, &LOST_OWNER, now, |_, _| None);
+            }
             Errand::Chore | Errand::OpenHouse | Errand::FurnishHouse => {}
         }
     }

@@ -178,7 +178,7 @@ impl Mux {
             }
             self.house_command("Target.detachFromTarget", json!({"sessionId": root.as_str()}), now);
         }
-        self.orphan_commands(orphans, now);
+        self.orphan_commands(orphans);
         self.forget_waiter(client, now);
         self.release_targets(client, now);
         for target in touched {
@@ -186,20 +186,15 @@ impl Mux {
         }
     }
 
-    /// What a client that left was still creating will be nobody's.
-    fn orphan_commands(&mut self, orphans: Vec<(u64, Pending)>, now: Instant) {
+    /// What a client that left was still making will be nobody's.
+    fn orphan_commands(&mut self, orphans: Vec<(u64, Pending)>) {
         for (id, pending) in orphans {
-            match pending.asker {
-                Asker::Client { meaning: Meaning::CreateTarget(_), .. } => {
-                    self.pending
-                        .put_back(id, Pending { asker: Asker::House(Errand::OrphanCreate), ..pending });
-                }
-                Asker::Client { meaning: Meaning::CreateContext, .. } => {
-                    let released = Owner::Nobody { released: self.sequence + 1 };
-                    self.command_settled(id, &released, now, |_, _| None);
-                }
-                _ => {}
-            }
+            let errand = match pending.asker {
+                Asker::Client { meaning: Meaning::CreateTarget(_), .. } => Errand::OrphanCreate,
+                Asker::Client { meaning: Meaning::CreateContext, .. } => Errand::OrphanContext,
+                _ => continue,
+            };
+            self.pending.put_back(id, Pending { asker: Asker::House(errand), ..pending });
         }
     }
 

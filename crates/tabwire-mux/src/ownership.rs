@@ -121,13 +121,17 @@ impl Mux {
         };
         let context = entry.context();
         let strange_context = context.is_some()
-            && !self.targets.iter().any(|other| other.is_decided() && other.context() == context);
+            && !self
+                .targets
+                .iter()
+                .any(|other| other.id != entry.id && other.is_decided() && other.context() == context);
         self.pending
             .iter()
             .filter(|(_, pending)| match &pending.asker {
                 Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
                 Asker::House(Errand::OrphanCreate) => true,
-                Asker::Client { meaning: Meaning::CreateContext, .. } => strange_context,
+                Asker::Client { meaning: Meaning::CreateContext, .. }
+                | Asker::House(Errand::OrphanContext) => strange_context,
                 _ => false,
             })
             .map(|(id, _)| id)
@@ -289,6 +293,24 @@ impl Mux {
     /// Whether a client may name a browser context: its own, or one nobody made.
     pub(crate) fn may_name_context(&self, id: ClientId, context: &str) -> bool {
         let shares_all = self.clients.get(&id).is_some_and(|client| client.options.share == Share::All);
-        shares_all || self.contexts.get(context).is_none_or(|owner| *owner == id)
+        let own = match self.contexts.get(context) {
+            Some(owner) => *owner == id,
+            None => !self.may_be_anothers_new_context(id, context),
+        };
+        shares_all || own
+    }
+
+    /// Whether a context nobody has seen yet may be the one another client is making.
+    fn may_be_anothers_new_context(&self, id: ClientId, context: &str) -> bool {
+        let anothers = |asker: &Asker| match asker {
+            Asker::Client { client, meaning: Meaning::CreateContext, .. } => *client != id,
+            Asker::House(Errand::OrphanContext) => true,
+            _ => false,
+        };
+        self.pending.iter().any(|(_, pending)| anothers(&pending.asker))
+            && !self
+                .targets
+                .iter()
+                .any(|target| target.is_decided() && target.text("browserContextId") == Some(context))
     }
 }

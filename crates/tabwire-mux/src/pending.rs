@@ -30,6 +30,8 @@ pub(crate) enum Errand {
     AutoAttach { browser_session: CdpSessionId, target: TargetId, gates: Vec<GateId> },
     /// A target being created by a client that has left meanwhile.
     OrphanCreate,
+    /// A browser context being made by a client that has left meanwhile.
+    OrphanContext,
     /// Nothing depends on the answer.
     Chore,
 }
@@ -75,7 +77,9 @@ impl Pending {
             Asker::House(Errand::OpenHouse | Errand::FurnishHouse) => START_DEADLINE,
             Asker::House(Errand::Chore) => JOIN_DEADLINE,
             // The client is let go much earlier; what comes late must still be detached or recognised.
-            Asker::House(Errand::OpenRoot(_) | Errand::OrphanCreate) => PENDING_DEADLINE,
+            Asker::House(Errand::OpenRoot(_) | Errand::OrphanCreate | Errand::OrphanContext) => {
+                PENDING_DEADLINE
+            }
             Asker::Client { .. } => PENDING_DEADLINE,
         }
     }

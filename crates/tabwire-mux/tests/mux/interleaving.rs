@@ -1,0 +1,426 @@
+//! Ten thousand generated stories against the reference model.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use serde_json::json;
+use tabwire_mux::{ClientOptions, Leftovers, LinkState, Mux, OnLoss, Output, Share};
+use tabwire_wire::ClientId;
+
+use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+use crate::model::{Life, Model};
+use crate::step::{Ask, Step, step};
+
+/// Stories of this many steps; their number times this is what is played.
+const STEPS: std::ops::Range<usize> = 1..80;
+
+/// Most clients at once.
+const CLIENTS: usize = 4;
+
+/// Everything a story needs.
+struct Play {
+    mux: Mux,
+    browser: FakeBrowser,
+    model: Model,
+    now: Instant,
+    /// Whether there is a browser to talk to.
+    up: bool,
+    here: Vec<u64>,
+    next_client: u64,
+    /// Answers to deliver once more.
+    past_answers: VecDeque<String>,
+    to_leave: BTreeSet<u64>,
+}
+
+impl Play {
+    fn new() -> Self {
+        let mut play = Self {
+            mux: Mux::new(),
+            browser: FakeBrowser::default(),
+            model: Model::default(),
+            now: Instant::now(),
+            up: false,
+            here: Vec::new(),
+            next_client: 0,
+            past_answers: VecDeque::new(),
+            to_leave: BTreeSet::new(),
+        };
+        play.browser.open("page", DEFAULT_CONTEXT, None, None);
+        play.start();
+        play
+    }
+
+    fn start(&mut self) {
+        if !self.up {
+            self.up = true;
+            self.mux.start(None, self.now);
+        }
+    }
+
+    fn pick<'a>(from: impl Iterator<Item = &'a String>, number: u8) -> Option<String> {
+        let all: Vec<&String> = from.collect();
+        all.get(usize::from(number) % all.len().max(1)).map(|id| (*id).clone())
+    }
+
+    fn client(&self, number: u8) -> Option<u64> {
+        self.here.get(usize::from(number) % self.here.len().max(1)).copied()
+    }
+
+    /// Does what the mux wants done.
+    fn settle(&mut self) -> Result<(), String> {
+        loop {
+            let outputs = self.mux.take_outputs();
+            if outputs.is_empty() {
+                return Ok(());
+            }
+            for output in outputs {
+                match output {
+                    Output::ToBrowser(frame) if self.up => self.browser.hear(&frame),
+                    Output::ToBrowser(frame) => return Err(format!("sent to no browser: {frame:?}")),
+                    Output::ToClient { client, frame, .. } => self.model.delivered(client.0, &frame)?,
+                    Output::CloseClient { client, .. } => {
+                        self.to_leave.insert(client.0);
+                    }
+                    Output::HouseOpened(_) | Output::Connected | Output::WantBrowser => {}
+                }
+            }
+            for client in std::mem::take(&mut self.to_leave) {
+                self.leave(client);
+            }
+            if self.up && self.mux.link() == LinkState::Degraded {
+                // The mux gave up waiting for the browser.
+                self.up = false;
+                self.browser.restart();
+            }
+        }
+    }
+
+    fn leave(&mut self, client: u64) {
+        if let Some(at) = self.here.iter().position(|here| *here == client) {
+            self.here.remove(at);
+            self.model.lives.get_mut(&client).unwrap().left = Some(self.model.step);
+            self.browser.client_left(client);
+            self.mux.client_left(ClientId(client), self.now);
+        }
+    }
+
+    fn deliver(&mut self, frame: Option<String>) -> Result<bool, String> {
+        let Some(frame) = frame else { return Ok(false) };
+        if frame.starts_with("{\"id\":") {
+            self.past_answers.push_back(frame.clone());
+            self.past_answers.truncate(32);
+        }
+        self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
+        self.settle()?;
+        Ok(true)
+    }
+
+    fn deliver_all(&mut self) -> Result<(), String> {
+        self.settle()?;
+        loop {
+            let frame = self.browser.take_frame();
+            if !self.deliver(frame)? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn ask(&mut self, client: u64, id: u8, session: Option<String>, method: &str, params: serde_json::Value) {
+        let mut frame = json!({"id": id, "method": method, "params": params});
+        frame["params"]["tag"] = json!(format!("c{client}-"));
+        if let Some(session) = &session {
+            frame["sessionId"] = json!(session);
+        }
+        self.model.asked(client, i64::from(id), &session.unwrap_or_default());
+        let frame = BytesMut::from(frame.to_string().as_bytes());
+        self.mux.from_client(ClientId(client), frame, self.now);
+    }
+
+    fn any_target(&self, number: u8) -> String {
+        Self::pick(self.browser.targets.keys(), number).unwrap_or_else(|| "T-none".to_owned())
+    }
+
+    fn any_context(&self, number: u8) -> String {
+        Self::pick(self.browser.contexts.keys(), number).unwrap_or_else(|| "X-none".to_owned())
+    }
+
+    fn play_ask(&mut self, client: u64, id: u8, session: u8, ask: &Ask) {
+        // Half of the time on the root, else on a session that may be anybody's.
+        let session = if session < 128 { None } else { Self::pick(self.browser.sessions.keys(), session) };
+        let (method, params) = match ask {
+            Ask::Echo => ("Fake.echo", json!({})),
+            Ask::Discover { filter, on } => {
+                ("Target.setDiscoverTargets", json!({"discover": on, "filter": filter_of(*filter)}))
+            }
+            Ask::AutoAttach { filter, on } => {
+                let wait = filter % 2 == 0;
+                let filter = filter_of(*filter);
+                let params = json!({
+                    "autoAttach": on, "waitForDebuggerOnStart": wait, "flatten": true, "filter": filter
+                });
+                ("Target.setAutoAttach", params)
+            }
+            Ask::Create { context } if context % 3 == 0 => {
+                ("Target.createTarget", json!({"url": "", "browserContextId": self.any_context(*context)}))
+            }
+            Ask::Create { .. } => ("Target.createTarget", json!({"url": ""})),
+            Ask::CreateContext { ends } => ("Target.createBrowserContext", json!({"disposeOnDetach": ends})),
+            Ask::DisposeContext { context } => {
+                ("Target.disposeBrowserContext", json!({"browserContextId": self.any_context(*context)}))
+            }
+            Ask::Close { target } => ("Target.closeTarget", json!({"targetId": self.any_target(*target)})),
+            Ask::Attach { target } => {
+                ("Target.attachToTarget", json!({"targetId": self.any_target(*target), "flatten": true}))
+            }
+            Ask::AttachBrowser => ("Target.attachToBrowserTarget", json!({})),
+            Ask::Detach { session } => {
+                let session = Self::pick(self.browser.sessions.keys(), *session);
+                ("Target.detachFromTarget", json!({"sessionId": session}))
+            }
+            Ask::Info { target } => ("Target.getTargetInfo", json!({"targetId": self.any_target(*target)})),
+            Ask::Targets => ("Target.getTargets", json!({})),
+            Ask::Contexts => ("Target.getBrowserContexts", json!({})),
+            Ask::Enable => ("Fake.enable", json!({})),
+            Ask::Run => ("Runtime.runIfWaitingForDebugger", json!({})),
+            Ask::Media => ("Emulation.setEmulatedMedia", json!({"media": "print"})),
+            Ask::CloseBrowser => ("Browser.close", json!({})),
+        };
+        self.ask(client, id, session, method, params);
+    }
+
+    fn play(&mut self, step: &Step) -> Result<(), String> {
+        match step {
+            Step::Join { share, keeps } if self.here.len() < CLIENTS => self.join(*share, *keeps),
+            Step::Leave { client } => {
+                if let Some(client) = self.client(*client) {
+                    self.leave(client);
+                }
+            }
+            Step::Ask { client, id, session, ask } => {
+                if let Some(client) = self.client(*client) {
+                    self.play_ask(client, *id, *session, ask);
+                }
+            }
+            Step::Garbage { client, kind } => {
+                if let Some(client) = self.client(*client) {
+                    let frame = BytesMut::from(GARBAGE[usize::from(*kind) % GARBAGE.len()]);
+                    self.mux.from_client(ClientId(client), frame.clone(), self.now);
+                    self.mux.from_browser(frame, self.now);
+                }
+            }
+            Step::Deliver { queue, count } => {
+                for _ in 0..*count {
+                    let queue = Self::pick(self.browser.queues.keys(), *queue);
+                    let frame = queue.and_then(|queue| self.browser.take_from(&queue));
+                    self.deliver(frame)?;
+                }
+            }
+            Step::DeliverAll => self.deliver_all()?,
+            Step::Double { answer } if !self.past_answers.is_empty() => {
+                let frame = self.past_answers[usize::from(*answer) % self.past_answers.len()].clone();
+                self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
+            }
+            Step::Misroute { queue, session } => self.misroute(*queue, *session),
+            Step::Lose if self.up => {
+                self.settle()?;
+                self.up = false;
+                self.browser.restart();
+                self.mux.browser_lost(self.now);
+            }
+            Step::Start => self.start(),
+            Step::Tick { seconds } => {
+                self.now += Duration::from_secs(u64::from(*seconds));
+                self.mux.tick(self.now);
+            }
+            Step::LongTick => self.long_tick()?,
+            page => self.play_page(page),
+        }
+        self.settle()
+    }
+
+    /// What pages and the user do.
+    fn play_page(&mut self, step: &Step) {
+        if !self.up {
+            return;
+        }
+        let pages = self.browser.targets.iter().filter(|(_, target)| target.kind == "page");
+        let pages: Vec<String> = pages.map(|(id, _)| id.clone()).collect();
+        match step {
+            Step::UserOpens => {
+                self.browser.open("page", DEFAULT_CONTEXT, None, None);
+            }
+            Step::Popup { opener } => {
+                if let Some(opener) = Self::pick(pages.iter(), *opener) {
+                    let context = self.browser.targets[&opener].context.clone();
+                    self.browser.open("page", &context, Some(&opener), None);
+                }
+            }
+            Step::UserCloses { target } => {
+                if let Some(target) = Self::pick(pages.iter(), *target) {
+                    self.browser.close(&target);
+                }
+            }
+            Step::Emit { session } => {
+                let enabled = self.browser.sessions.iter().filter(|(_, session)| session.enabled);
+                let enabled: Vec<String> = enabled.map(|(id, _)| id.clone()).collect();
+                if let Some(session) = Self::pick(enabled.iter(), *session) {
+                    let lineage = self.browser.lineage(&session);
+                    let root = &lineage[lineage.len() - 2];
+                    let tag = self.browser.sessions[root].client.map(|client| format!("c{client}-"));
+                    self.browser.event(&session, "Fake.event", json!({"tag": tag}));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn join(&mut self, share: u8, keeps: bool) {
+        self.next_client += 1;
+        let client = self.next_client;
+        let share = [Share::Own, Share::Own, Share::Released, Share::All][usize::from(share) % 4];
+        let on_loss = if keeps { OnLoss::Keep } else { OnLoss::Close };
+        self.model.lives.insert(client, Life { share, joined: self.model.step, left: None });
+        self.here.push(client);
+        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss }, self.now);
+        self.ask(client, 0, None, "Fake.hello", json!({}));
+    }
+
+    /// Delivers an answer on a session it does not belong to; the right one follows in its time.
+    fn misroute(&mut self, queue: u8, session: u8) {
+        let queue = Self::pick(self.browser.queues.keys(), queue).unwrap_or_default();
+        let other = Self::pick(self.browser.sessions.keys(), session).unwrap_or_default();
+        let Some(frame) = self.browser.queues.get(&queue).and_then(|queue| queue.front()) else { return };
+        if queue != other && !queue.is_empty() && !other.is_empty() && frame.starts_with("{\"id\":") {
+            let frame = frame
+                .replace(&format!("\"sessionId\":\"{queue}\"}}"), &format!("\"sessionId\":\"{other}\"}}"));
+            let before = self.mux.counters();
+            self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
+            let after = self.mux.counters();
+            assert_eq!(
+                before.answers_misrouted + before.answers_unknown + 1,
+                after.answers_misrouted + after.answers_unknown
+            );
+        }
+    }
+
+    /// Half an hour passes in which the browser answers everything but echoes; those come late.
+    fn long_tick(&mut self) -> Result<(), String> {
+        self.settle()?;
+        let mut late = Vec::new();
+        while let Some(frame) = self.browser.take_frame() {
+            if frame.contains("\"result\":{\"echo\"") {
+                late.push(frame);
+            } else {
+                self.deliver(Some(frame))?;
+            }
+        }
+        self.now += Duration::from_secs(31 * 60);
+        self.mux.tick(self.now);
+        self.settle()?;
+        for frame in late {
+            self.deliver(Some(frame))?;
+        }
+        Ok(())
+    }
+
+    /// The end of every story: what must hold whatever happened.
+    fn finish(mut self) -> Result<u64, String> {
+        self.model.step += 1;
+        self.browser.step = self.model.step;
+        self.start();
+        self.deliver_all()?;
+        if self.mux.link() == LinkState::Connected {
+            for client in self.here.clone() {
+                self.ask(client, 9, None, "Fake.hello", json!({}));
+            }
+        }
+        self.deliver_all()?;
+        self.model.check_owed()?;
+        self.now += Duration::from_secs(6);
+        self.mux.tick(self.now);
+        self.deliver_all()?;
+        if let Some((id, target)) = self.browser.targets.iter().find(|(_, target)| !target.held_by.is_empty())
+        {
+            return Err(format!("{id} is held for ever: {target:?}"));
+        }
+        for client in self.here.clone() {
+            self.leave(client);
+        }
+        self.deliver_all()?;
+        self.model.check_crossings(&self.browser)?;
+        let left = self.mux.leftovers();
+        if left != Leftovers::default() || self.mux.pending() != 0 {
+            return Err(format!("left over: {left:?}, {} pending", self.mux.pending()));
+        }
+        let ours: BTreeMap<_, _> =
+            self.browser.sessions.iter().filter(|(id, _)| self.browser.lineage(id).len() > 2).collect();
+        if !ours.is_empty() {
+            return Err(format!("cdp sessions left in the browser: {ours:?}"));
+        }
+        Ok(self.mux.counters().from_browser)
+    }
+}
+
+const GARBAGE: &[&str] = &[
+    "",
+    "{",
+    "null",
+    "[]",
+    "{}",
+    "\u{0}",
+    r#"{"id":"x","method":"A.b"}"#,
+    r#"{"method":"A.b"}"#,
+    r#"{"id":1.5}"#,
+];
+
+fn filter_of(number: u8) -> serde_json::Value {
+    match number % 5 {
+        0 | 1 => serde_json::Value::Null,
+        2 => json!([{}]),
+        3 => json!([{"type": "page", "exclude": true}, {}]),
+        _ => json!([{"type": "page"}]),
+    }
+}
+
+fn play_story(steps: &[Step]) -> Result<u64, String> {
+    let mut play = Play::new();
+    for (number, step) in (1..).zip(steps) {
+        play.model.step = number;
+        play.browser.step = number;
+        play.play(step)?;
+    }
+    play.finish()
+}
+
+fn play_stories(seed: u8, cases: u32) {
+    let config = Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let outcome = runner.run(&prop::collection::vec(step(), STEPS), |steps| {
+        play_story(&steps).map(|_| ()).map_err(TestCaseError::fail)
+    });
+    if let Err(error) = outcome {
+        panic!("seed {seed}: {error}");
+    }
+}
+
+macro_rules! stories {
+    ($($name:ident: $seed:literal;)+) => {
+        $(#[test] fn $name() { play_stories($seed, 1_250); })+
+    };
+}
+
+// Ten thousand in all, in parts so that none is slow; every part has a seed, which a failure names.
+stories! {
+    t18_nothing_crosses_1: 1;
+    t18_nothing_crosses_2: 2;
+    t18_nothing_crosses_3: 3;
+    t18_nothing_crosses_4: 4;
+    t18_nothing_crosses_5: 5;
+    t18_nothing_crosses_6: 6;
+    t18_nothing_crosses_7: 7;
+    t18_nothing_crosses_8: 8;
+}

@@ -1,0 +1,9 @@
+//! The mux against a small browser that answers as Chromium 156 does.
+
+#![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
+
+mod fake_browser;
+mod fake_page;
+mod interleaving;
+mod model;
+mod step;

@@ -1,0 +1,150 @@
+//! The reference: who may see what, and which answers are owed. Much simpler than the mux, because the fake
+//! browser knows on whose behalf everything exists.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tabwire_mux::Share;
+
+use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+
+/// One client's life, in steps.
+#[derive(Clone, Debug)]
+pub(crate) struct Life {
+    pub(crate) share: Share,
+    pub(crate) joined: usize,
+    pub(crate) left: Option<usize>,
+}
+
+/// An id that was shown to a client.
+#[derive(Debug)]
+struct Mention {
+    step: usize,
+    client: u64,
+    id: String,
+    frame: String,
+}
+
+/// What is known about all clients.
+#[derive(Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) lives: BTreeMap<u64, Life>,
+    /// Answers owed, by client, id and session.
+    owed: BTreeMap<(u64, i64, String), usize>,
+    mentions: Vec<Mention>,
+    pub(crate) step: usize,
+}
+
+impl Model {
+    pub(crate) fn asked(&mut self, client: u64, id: i64, session: &str) {
+        *self.owed.entry((client, id, session.to_owned())).or_default() += 1;
+    }
+
+    /// Takes what was delivered to a client.
+    pub(crate) fn delivered(&mut self, client: u64, frame: &[u8]) -> Result<(), String> {
+        let text = String::from_utf8_lossy(frame).into_owned();
+        let value: Value = serde_json::from_slice(frame).map_err(|error| format!("{error}: {text}"))?;
+        if let Some(id) = value["id"].as_i64() {
+            let session = value["sessionId"].as_str().unwrap_or_default().to_owned();
+            match self.owed.get_mut(&(client, id, session)) {
+                Some(owed) if *owed > 0 => *owed -= 1,
+                _ => return Err(format!("client {client} got an answer it was not owed: {text}")),
+            }
+        }
+        for tag in text.match_indices("\"c").filter_map(|(at, _)| text[at + 2..].split_once("-\"")) {
+            if tag.0.parse::<u64>().is_ok_and(|number| number != client) {
+                return Err(format!("client {client} got another's payload: {text}"));
+            }
+        }
+        // A refusal repeats what the client itself named.
+        if value.get("error").is_none() {
+            self.note_mentions(client, &text);
+        }
+        Ok(())
+    }
+
+    fn note_mentions(&mut self, client: u64, text: &str) {
+        for (at, _) in text.match_indices('"') {
+            let rest = &text[at + 1..];
+            let is_id = rest.starts_with("S-") || rest.starts_with("T-") || rest.starts_with("X-");
+            if let Some((id, _)) = rest.split_once('"').filter(|_| is_id) {
+                let (id, frame) = (id.to_owned(), text.to_owned());
+                self.mentions.push(Mention { step: self.step, client, id, frame });
+            }
+        }
+    }
+
+    /// Whether every client that is still here got its answers.
+    pub(crate) fn check_owed(&self) -> Result<(), String> {
+        let here = |client: &u64| self.lives[client].left.is_none();
+        match self.owed.iter().find(|((client, _, _), owed)| **owed > 0 && here(client)) {
+            Some((key, owed)) => Err(format!("{owed} answers are owed for {key:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether nothing of another client was ever shown, and nothing of another client ever reached.
+    pub(crate) fn check_crossings(&self, browser: &FakeBrowser) -> Result<(), String> {
+        for mention in &self.mentions {
+            if !self.may_be_shown(browser, mention) {
+                return Err(format!("crossing: {mention:?}"));
+            }
+        }
+        for (step, heard) in &browser.heard {
+            let Some(client) = heard.client else { continue };
+            if self.client_of_session(browser, &heard.session) != Some(client) {
+                return Err(format!("a command on another's session: {heard:?}"));
+            }
+            let target = heard.params["targetId"].as_str();
+            if target.is_some_and(|target| !self.may_see_target(browser, client, target, *step)) {
+                return Err(format!("a command on another's target: {heard:?}"));
+            }
+            let context = heard.params["browserContextId"].as_str();
+            if context.is_some_and(|context| !self.may_see_context(browser, client, context, *step)) {
+                return Err(format!("a command on another's context: {heard:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    fn may_be_shown(&self, browser: &FakeBrowser, mention: &Mention) -> bool {
+        let (client, id) = (mention.client, mention.id.as_str());
+        match id.as_bytes()[0] {
+            b'S' => {
+                // Roots and houses are nobody's business.
+                let depth = browser.lineage(id).len();
+                let owner = self.client_of_session(browser, id);
+                depth > 2 && owner.is_none_or(|owner| owner == client)
+            }
+            b'T' => self.may_see_target(browser, client, id, mention.step),
+            _ => self.may_see_context(browser, client, id, mention.step),
+        }
+    }
+
+    /// The client whose root a session hangs below.
+    fn client_of_session(&self, browser: &FakeBrowser, id: &str) -> Option<u64> {
+        let lineage = browser.lineage(id);
+        let root = lineage.len().checked_sub(2).and_then(|at| lineage.get(at))?;
+        browser.find_session(root)?.client
+    }
+
+    fn has_left(&self, client: u64, by: usize) -> bool {
+        self.lives[&client].left.is_some_and(|left| left <= by)
+    }
+
+    fn may_see_target(&self, browser: &FakeBrowser, client: u64, target: &str, step: usize) -> bool {
+        let Some(owner) = browser.find_target(target).and_then(|target| target.owner) else { return true };
+        let (own, other) = (&self.lives[&client], &self.lives[&owner]);
+        owner == client
+            || own.share == Share::All
+            || (self.has_left(owner, step)
+                && (own.share == Share::Released || other.left.is_some_and(|left| left < own.joined)))
+    }
+
+    fn may_see_context(&self, browser: &FakeBrowser, client: u64, context: &str, step: usize) -> bool {
+        let owner = browser.past_contexts.get(context).copied().flatten();
+        context == DEFAULT_CONTEXT
+            || self.lives[&client].share == Share::All
+            || owner.is_none_or(|owner| owner == client || self.has_left(owner, step))
+    }
+}

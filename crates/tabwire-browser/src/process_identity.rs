@@ -73,6 +73,23 @@ impl ProcessIdentity {
     }
 }
 
+impl ProcessIdentity {
+    /// Kills the process and, if it leads a group, everything in that group.
+    #[must_use]
+    pub fn kill_group(&self) -> Signalled {
+        // Stopped, it cannot end by itself, so its number stays its own meanwhile.
+        let stopped = self.signal(Signal::STOP);
+        let leader = Pid::from_raw(self.pid).filter(|pid| rustix::process::getpgid(Some(*pid)) == Ok(*pid));
+        match leader {
+            Some(leader) if stopped == Signalled::Sent && self.is_alive() => {
+                let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+                Signalled::Sent
+            }
+            _ => self.signal(Signal::KILL),
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod platform {
     use std::path::PathBuf;

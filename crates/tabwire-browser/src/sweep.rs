@@ -7,8 +7,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
-
 use crate::descriptor::BrowserDescriptor;
 use crate::error::BrowserError;
 use crate::process_identity::ProcessIdentity;
@@ -156,7 +154,7 @@ impl Swept {
         if !process.is_alive() {
             return true;
         }
-        let _ = process.signal(Signal::KILL);
+        let _ = process.kill_group();
         let gone = wait_until(limits::VERIFY_GONE, || !process.is_alive());
         if gone {
             self.removed.push(removed(process));

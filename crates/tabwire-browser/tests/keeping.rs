@@ -223,16 +223,18 @@ fn the_browser_inherits_its_pipe_and_nothing_else_and_the_keeper_is_small() {
     drop(leaked);
     eventually("the exec", 5, || descriptor.browser.executable().is_some_and(|path| path.ends_with("sleep")));
     let directory = format!("/proc/{}/fd", descriptor.browser.pid());
-    let mut inherited: Vec<_> = fs::read_dir(directory)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
-    inherited.sort();
-    assert_eq!(inherited, ["0", "1", "2", "3", "4"]);
+    let inherited = || -> std::collections::BTreeSet<String> {
+        let entries = fs::read_dir(&directory).unwrap().flatten();
+        entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    };
+    // The program's loader opens its libraries for a moment.
+    let expected = ["0", "1", "2", "3", "4"].map(str::to_owned).into();
+    eventually("a browser with its pipe and nothing else", 5, || inherited() == expected);
     let keeper = descriptor.keeper.pid();
     for stream in 0..3 {
-        let target = fs::read_link(format!("/proc/{keeper}/fd/{stream}")).unwrap();
-        assert_eq!(target, std::path::Path::new("/dev/null"));
+        let link = format!("/proc/{keeper}/fd/{stream}");
+        let let_go = || fs::read_link(&link).unwrap() == std::path::Path::new("/dev/null");
+        eventually("the keeper letting go of its streams", 5, let_go);
     }
     let rollup = fs::read_to_string(format!("/proc/{keeper}/smaps_rollup")).unwrap();
     let pss = rollup.lines().find_map(|line| line.strip_prefix("Pss:")).unwrap();
@@ -254,6 +256,8 @@ fn f47_a_sweep_keeps_the_living_and_removes_what_a_killed_keeper_left() {
     let living = workshop.keep(&workshop.fake(&obedient())).unwrap();
     // Ignores the end of its pipe, so it outlives its keeper: an orphan.
     let orphan = workshop.keep(&workshop.fake(&deaf())).unwrap();
+    eventually("the children of the orphan", 5, || workshop::tree(orphan.browser.pid()).len() >= 3);
+    let family = workshop::tree(orphan.browser.pid());
     assert_eq!(orphan.keeper.signal(Signal::KILL), Signalled::Sent);
     eventually("the keeper's end", 5, || !orphan.keeper.is_alive());
     fs::write(workshop.browsers().join("damaged.json"), "{").unwrap();
@@ -273,6 +277,11 @@ fn f47_a_sweep_keeps_the_living_and_removes_what_a_killed_keeper_left() {
         assert!(swept.removed.contains(&gone), "{gone:?} not in {swept:?}");
     }
     assert!(!orphan.profile.exists() && living.profile.exists());
+    for pid in family {
+        eventually("the end of the orphan's children", 5, || {
+            ProcessIdentity::of(pid.unsigned_abs()).is_none()
+        });
+    }
     let unreadable = swept.verdicts.iter().filter(|(_, verdict)| *verdict == Verdict::Unreadable).count();
     assert_eq!(unreadable, 2, "the damaged one and the copy: {swept:?}");
     for name in ["damaged.json", "copy.json"] {

@@ -90,8 +90,7 @@ impl BrowserProcess {
             rustix::io::ioctl_fionbio(stderr, true).map_err(wrong)?;
         }
         let Some(identity) = ProcessIdentity::of(child.id()) else {
-            let ended = child.wait().map(|status| status.to_string()).unwrap_or_default();
-            return Err(failed(LaunchFault::Ended(ended)));
+            return Err(ended_at_once(spec, child, stderr));
         };
         Ok(Self { child, identity, to_browser, from_browser, stderr, ring: StderrRing::default() })
     }
@@ -216,6 +215,21 @@ impl BrowserProcess {
     fn group(&self) -> Pid {
         Pid::from_child(&self.child)
     }
+}
+
+/// What a browser that ended within a moment has to say for itself.
+fn ended_at_once(spec: &LaunchSpec, mut child: Child, stderr: Option<ChildStderr>) -> BrowserError {
+    // Not reaped yet, so the group's number is still its own.
+    let _ = rustix::process::kill_process_group(Pid::from_child(&child), Signal::KILL);
+    let ended = child.wait().map(|status| status.to_string()).unwrap_or_default();
+    let mut ring = StderrRing::default();
+    let mut words = Vec::new();
+    let bound = u64::try_from(limits::STDERR_RING_BYTES).unwrap_or(u64::MAX);
+    // Non-blocking: what is there now is all that is wanted.
+    let _ = stderr.map(|stderr| stderr.take(bound).read_to_end(&mut words));
+    ring.push(&words);
+    let why = LaunchFault::Ended(ended);
+    BrowserError::LaunchFailed { executable: spec.executable.clone(), why, stderr: ring.last_lines() }
 }
 
 /// Waits without anything to wait for.

@@ -106,7 +106,7 @@ impl Drop for Workshop {
         // A failed test must not leave a browser behind; these are our own by their argument.
         for (pid, _) in self.processes() {
             if let Some(process) = u32::try_from(pid).ok().and_then(ProcessIdentity::of) {
-                let _ = process.signal(tabwire_browser::Signal::KILL);
+                let _ = process.kill_group();
             }
         }
     }

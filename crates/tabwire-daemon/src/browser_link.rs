@@ -1,6 +1,7 @@
 //! The wires to one browser: frames in, frames out, and the keeper's line if it has one.
 
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
 
 use tabwire_browser::Claim;
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
@@ -17,6 +18,8 @@ pub struct BrowserLink {
     pub(crate) sink: FrameSink,
     pub(crate) keeper: Option<KeeperLine>,
     pub(crate) earlier_house: Option<String>,
+    /// Where downloads wait until they are placed; absent when the browser's disk may not be ours.
+    pub(crate) staging: Option<PathBuf>,
 }
 
 impl BrowserLink {
@@ -35,7 +38,15 @@ impl BrowserLink {
             sink: sink.into(),
             keeper: Some(keeper),
             earlier_house: claim.house,
+            staging: None,
         })
+    }
+
+    /// Has downloads in shared contexts saved in this directory until they go to their clients.
+    #[must_use]
+    pub fn with_staging(mut self, directory: PathBuf) -> Self {
+        self.staging = Some(directory);
+        self
     }
 
     /// Connects to a browser that somebody else started.
@@ -54,7 +65,14 @@ impl BrowserLink {
         }
         let address = tabwire_cdp::WebSocketAddress::parse(address)?.with_headers(map)?;
         let (source, sink) = address.connect().await?;
-        Ok(Self { kind: UpstreamKind::Websocket, source, sink, keeper: None, earlier_house: None })
+        Ok(Self {
+            kind: UpstreamKind::Websocket,
+            source,
+            sink,
+            keeper: None,
+            earlier_house: None,
+            staging: None,
+        })
     }
 }
 

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use tabwire_browser::{
     AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
-    ProfileChoice, ProfileHomes, WindowSize, attach, finder, keeper_client, lock_state, new_browser_id,
+    PrivateDir, ProfileChoice, ProfileHomes, WindowSize, attach, finder, keeper_client, lock_state,
+    new_browser_id,
 };
 use tabwire_cdp::{TaskGroup, TransportError};
 use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{ErrorCode, Failure, InstanceId, UpstreamKind};
+use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, UpstreamKind};
 
 use crate::browser_link::BrowserLink;
 use crate::config::DaemonConfig;
@@ -125,8 +126,22 @@ impl Fleet {
         let socket = descriptor.socket.clone();
         let deadline = Instant::now() + patience;
         let claim = in_background(move || claim_when_free(&socket, &holder, deadline)).await?;
-        let link = BrowserLink::from_claim(claim).map_err(TransportError::into_failure)?;
+        let staging = self.staging_of(&descriptor.id)?;
+        let link =
+            BrowserLink::from_claim(claim).map_err(TransportError::into_failure)?.with_staging(staging);
         self.serve(link, Ownership::Launched, Some(descriptor)).await
+    }
+
+    /// Where a browser's downloads wait until they are placed.
+    fn staging_of(&self, id: &BrowserId) -> Result<PathBuf, Failure> {
+        let downloads = PrivateDir::create(&self.config.paths.state)?.subdirectory("downloads")?;
+        Ok(downloads.subdirectory(id.as_str())?.path().to_owned())
+    }
+
+    fn remove_staging(&self, id: &BrowserId) {
+        let directory = self.config.paths.state.join("downloads").join(id.as_str());
+        // Gone already, or something unexpected is in the way: neither is worth failing for.
+        let _ = std::fs::remove_dir_all(directory);
     }
 
     async fn attach(&self, address: &str, headers: &[String]) -> Result<Arc<ServedBrowser>, Failure> {
@@ -180,6 +195,7 @@ impl Fleet {
         let deadline = Instant::now() + LAUNCH_DEADLINE;
         let stopped = in_background(move || keeper_client::stop(&socket, None, deadline)).await;
         served.hub.let_go().await;
+        self.remove_staging(&descriptor.id);
         match stopped {
             // A keeper that is gone has already taken its browser with it.
             Err(_) if !descriptor.browser.is_alive() => Ok(()),
@@ -193,6 +209,7 @@ impl Fleet {
         if descriptor.keeper.is_alive() {
             return;
         }
+        self.remove_staging(&descriptor.id);
         let runtime = self.config.paths.runtime.clone();
         let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
         tracing::info!(?swept, "swept after a keeper was lost");

@@ -14,12 +14,14 @@ use tabwire_wire::{ClientId, UpstreamKind};
 use tokio::sync::{mpsc, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
+use crate::download_file;
 use crate::hub::{HubCommand, HubFacts, HubState, Joining};
 use crate::limits::{PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
 type Flushed = (ClientId, FrameSink, Result<(), TransportError>);
+type Placed = (u64, bool);
 
 /// One client's wires.
 struct Line {
@@ -43,6 +45,7 @@ pub(crate) struct HubTask {
     lines: HashMap<ClientId, Line>,
     readers: FuturesUnordered<Boxed<Read>>,
     flushers: FuturesUnordered<Boxed<Flushed>>,
+    placements: FuturesUnordered<Boxed<Placed>>,
     commands: mpsc::Receiver<HubCommand>,
     state: watch::Sender<HubState>,
     next_client: u64,
@@ -58,6 +61,7 @@ enum Woken {
     Client(Read),
     Flushed(Flushed),
     UpstreamFlushed(Result<(), TransportError>),
+    Placed(Placed),
     Command(Option<HubCommand>),
     Tick,
     KeeperGone,
@@ -70,8 +74,12 @@ impl HubTask {
         state: watch::Sender<HubState>,
     ) -> Self {
         let now = Instant::now();
+        let mut mux = Mux::new();
+        if let Some(staging) = link.staging {
+            mux.stage_downloads(staging);
+        }
         Self {
-            mux: Mux::new(),
+            mux,
             kind: link.kind,
             source: link.source,
             sink: link.sink,
@@ -81,6 +89,7 @@ impl HubTask {
             lines: HashMap::new(),
             readers: FuturesUnordered::new(),
             flushers: FuturesUnordered::new(),
+            placements: FuturesUnordered::new(),
             commands,
             state,
             next_client: 0,
@@ -128,6 +137,7 @@ impl HubTask {
             framed = self.source.next() => Woken::Browser(framed),
             Some(read) = self.readers.next(), if !congested => Woken::Client(read),
             Some(flushed) = self.flushers.next() => Woken::Flushed(flushed),
+            Some(placed) = self.placements.next() => Woken::Placed(placed),
             flushed = self.sink.flush(), if self.waiting > 0 => Woken::UpstreamFlushed(flushed),
             command = self.commands.recv() => Woken::Command(command),
             _ = tick.tick() => Woken::Tick,
@@ -159,6 +169,7 @@ impl HubTask {
             }
             Woken::Client(Ok((client, source, read))) => self.client_read(client, source, read, now),
             Woken::Client(Err(Aborted)) => {}
+            Woken::Placed((ticket, placed)) => self.mux.download_placed(ticket, placed),
             Woken::Flushed((client, sink, result)) => self.client_flushed(client, sink, result, now),
             Woken::Command(Some(HubCommand::Join(joining))) => self.join(*joining, now),
             Woken::Command(Some(HubCommand::Facts { reply })) => drop(reply.send(self.facts())),
@@ -312,6 +323,12 @@ impl HubTask {
                 {
                     tracing::warn!(%error, "the keeper did not take a note");
                 }
+            }
+            Output::PlaceDownload { ticket, from, to, keep } => {
+                self.placements.push(Box::pin(download_file::place(ticket, from, to, keep)));
+            }
+            Output::DropDownload(path) => {
+                self.placements.push(Box::pin(download_file::remove(path)));
             }
             Output::Connected => {
                 self.state.send_replace(HubState::Serving);

@@ -9,6 +9,7 @@ mod browser_link;
 mod cdp_endpoint;
 mod config;
 mod daemon;
+mod download_file;
 mod fleet;
 mod gate;
 mod handler;

@@ -7,12 +7,17 @@ use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::mux::Mux;
+use crate::session_table::Session;
 use crate::target_entry::TargetEntry;
 
 impl Mux {
     /// `Target.setDiscoverTargets` on a client's cdp session.
     pub(crate) fn set_discover(&mut self, session: &CdpSessionId, wanted: Option<TargetFilter>) {
         let on = wanted.is_some();
+        let client = self.sessions.find(session.as_str()).and_then(Session::client);
+        if let (Some(filter), Some(client)) = (&wanted, client) {
+            self.announce_browser_target(client, session, filter);
+        }
         if let Some(entry) = self.sessions.find_mut(session.as_str()) {
             entry.discover = wanted;
         }

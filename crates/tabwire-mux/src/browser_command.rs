@@ -43,6 +43,7 @@ impl Mux {
                     format!("{method} is not available here: it would pass by the checks or hurt others.");
                 self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
             }
+            "Browser.setDownloadBehavior" if on_browser && self.command_downloads(command, &params, now) => {}
             "Browser.close" => self.command_close(command, now),
             _ => self.forward(command, Meaning::Plain, now),
         }

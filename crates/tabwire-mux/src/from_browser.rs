@@ -19,7 +19,7 @@ use crate::pending::{Asker, Errand, Meaning};
 use crate::reply::{self, ProtocolError};
 use crate::rewrite;
 use crate::session_table::{Session, SessionOwner};
-use crate::target_entry::{LOST_OWNER, Owner};
+use crate::target_entry::Owner;
 
 /// An event that arrived: whose it is, on which session, and the bytes that name the session.
 struct Event {
@@ -78,7 +78,8 @@ impl Mux {
                     None => {}
                     Some(None) => self.counters.events_unowned += 1,
                     Some(Some((id, Session { owner: SessionOwner::House, .. }))) => {
-                        if method.starts_with("Target.") && self.house.as_ref() == Some(id) {
+                        let read = method.starts_with("Target.") || method.starts_with("Browser.download");
+                        if read && self.house.as_ref() == Some(id) {
                             let method = method.to_owned();
                             let params = read_params(&frame);
                             self.on_house_event(&method, &params, now);
@@ -202,11 +203,13 @@ impl Mux {
         let mut touched = BTreeSet::new();
         for (id, gone) in self.sessions.take_tree(session) {
             self.targets.forget_session(&id);
+            self.browser_targets.forget(&id);
+            self.forget_download_wish(&id, now);
             let lost = self.pending.take_where(|pending| pending.session.as_ref() == Some(&id));
             let error =
                 ProtocolError::like_chrome(-32001, "Session closed: the target it was attached to is gone.");
             for (command, pending) in lost {
-                self.fail(command, pending, &error, now);
+                self.give_up(command, pending, &error, now);
             }
             let Some(client) = gone.client() else { continue };
             match gone.target() {
@@ -233,7 +236,8 @@ impl Mux {
             return;
         };
         let expected = pending.session.as_ref() == on;
-        if !expected && !(on.is_none() && is_no_session(&arrived.frame)) {
+        let complains = on.is_none() && is_no_session(&arrived.frame);
+        if !expected && !complains {
             self.counters.answers_misrouted += 1;
             return;
         }
@@ -274,18 +278,18 @@ impl Mux {
             Errand::AutoAttach { browser_session, gates, .. } => {
                 self.auto_attached(&browser_session, body.text("sessionId"), &gates, now);
             }
-            Errand::OrphanCreate => {
-                self.sequence += 1;
-                let released = Owner::Nobody { released: self.sequence };
-                self.create_answered(id, body.text("targetId").map(|target| (released, target)), now);
+            Errand::OrphanCreate(client) => {
+                let owner = self.owner_after(client);
+                self.create_answered(id, body.text("targetId").map(|target| (owner, target)), now);
             }
-            Errand::OrphanContext => {
+            Errand::OrphanContext(client) => {
                 // Nobody was told of it.
                 if let Some(context) = body.text("browserContextId") {
                     let params = json!({"browserContextId": context});
                     self.house_command("Target.disposeBrowserContext", params, now);
                 }
-                self.command_settled(id, &LOST_OWNER, now, |_, _| None);
+                let owner = self.owner_after(client);
+                self.command_settled(id, &owner, now, |_, _| None);
             }
             Errand::Chore => {}
         }
@@ -320,12 +324,14 @@ impl Mux {
             Meaning::TargetList => {
                 self.pass_filtered(client, client_id, session, arrived, "targetInfos", |mux, info| {
                     let id = info.get("targetId").and_then(Value::as_str).unwrap_or_default();
-                    let ours = info.get("type").and_then(Value::as_str) == Some("browser");
-                    if ours || !mux.may_name_target(client, id) {
-                        return false;
+                    if info.get("type").and_then(Value::as_str) == Some("browser") {
+                        return mux.is_own_browser_target(client, id);
                     }
-                    mux.privatise(client, info);
-                    true
+                    let shown = mux.may_name_target(client, id);
+                    if shown {
+                        mux.privatise(client, info);
+                    }
+                    shown
                 });
             }
             Meaning::ContextList => {

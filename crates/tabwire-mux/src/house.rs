@@ -17,7 +17,7 @@ use crate::mux::Mux;
 use crate::output::{CloseReason, Output};
 use crate::pending::Errand;
 use crate::session_table::{Session, SessionOwner};
-use crate::target_entry::{LOST_OWNER, Paused};
+use crate::target_entry::Paused;
 
 impl Mux {
     /// Opens the link: lets an earlier daemon's house go, then opens our own.
@@ -108,8 +108,9 @@ impl Mux {
             Errand::AutoAttach { browser_session, target, gates } => {
                 self.auto_attach_failed(&browser_session, &target, &gates, now);
             }
-            Errand::OrphanCreate | Errand::OrphanContext => {
-                self.command_settled(id, &LOST_OWNER, now, |_, _| None);
+            Errand::OrphanCreate(client) | Errand::OrphanContext(client) => {
+                let owner = self.owner_after(client);
+                self.command_settled(id, &owner, now, |_, _| None);
             }
             Errand::Chore | Errand::OpenHouse | Errand::FurnishHouse => {}
         }
@@ -141,6 +142,9 @@ impl Mux {
                     self.session_gone(&CdpSessionId::new(id), now);
                 }
             }
+            "Browser.downloadWillBegin" | "Browser.downloadProgress" => {
+                self.on_download_event(method, params, now);
+            }
             _ => {}
         }
     }
@@ -152,10 +156,11 @@ impl Mux {
         else {
             return;
         };
-        let is_browser = info.get("type").and_then(Value::as_str) == Some("browser");
-        let Some(target) = info.get("targetId").and_then(Value::as_str).filter(|_| !is_browser) else {
+        if info.get("type").and_then(Value::as_str) == Some("browser") {
+            self.browser_targets.note(CdpSessionId::new(session), info.clone());
             return;
-        };
+        }
+        let Some(target) = info.get("targetId").and_then(Value::as_str) else { return };
         self.target_seen(info, now);
         let target = TargetId::new(target);
         let session = CdpSessionId::new(session);

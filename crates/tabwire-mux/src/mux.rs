@@ -8,18 +8,20 @@ use serde_json::{Value, json};
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
 
 use crate::backlog::Backlog;
+use crate::browser_target::BrowserTargets;
 use crate::claims::Claims;
 use crate::client::{Client, ClientOptions, Standing, Wishes};
 use crate::counters::Counters;
+use crate::downloads::Downloads;
 use crate::gate::GateTable;
 use crate::limits::{JOIN_DEADLINE, START_DEADLINE};
 use crate::link::LinkState;
 use crate::loss::LossSignals;
 use crate::output::{CloseReason, FrameClass, Output};
-use crate::pending::{Asker, Errand, Meaning, Pending, PendingTable};
+use crate::pending::{Asker, Errand, Pending, PendingTable};
 use crate::reply::{self, ProtocolError};
 use crate::session_table::SessionTable;
-use crate::target_entry::{LOST_OWNER, Owner};
+use crate::target_entry::Owner;
 use crate::target_table::TargetTable;
 
 /// Many clients over one browser.
@@ -41,6 +43,9 @@ pub struct Mux {
     pub(crate) open_tabs: BTreeMap<Option<BrowserContextId>, TargetId>,
     /// Targets that were created and not announced yet.
     pub(crate) claims: Claims,
+    /// The browser targets our cdp sessions are attached to.
+    pub(crate) browser_targets: BrowserTargets,
+    pub(crate) downloads: Downloads,
     pub(crate) pending: PendingTable,
     pub(crate) gates: GateTable,
     pub(crate) loss_signals: LossSignals,
@@ -89,6 +94,8 @@ impl Mux {
             contexts: BTreeMap::new(),
             open_tabs: BTreeMap::new(),
             claims: Claims::default(),
+            browser_targets: BrowserTargets::default(),
+            downloads: Downloads::default(),
             pending: PendingTable::default(),
             gates: GateTable::default(),
             loss_signals: LossSignals::default(),
@@ -173,28 +180,22 @@ impl Mux {
         let mut touched = BTreeSet::new();
         if let Some(root) = gone.root() {
             for (session, entry) in self.sessions.take_tree(root) {
+                self.browser_targets.forget(&session);
+                self.forget_download_wish(&session, now);
                 self.targets.forget_session(&session);
                 touched.extend(entry.target().cloned());
             }
             self.house_command("Target.detachFromTarget", json!({"sessionId": root.as_str()}), now);
         }
-        self.orphan_commands(orphans);
+        for (id, pending) in orphans {
+            if let Some(orphan) = pending.orphan(now) {
+                self.pending.put_back(id, orphan);
+            }
+        }
         self.forget_waiter(client, now);
         self.release_targets(client, now);
         for target in touched {
             self.repeat_settings(&target, now);
-        }
-    }
-
-    /// What a client that left was still making will be nobody's.
-    fn orphan_commands(&mut self, orphans: Vec<(u64, Pending)>) {
-        for (id, pending) in orphans {
-            let errand = match pending.asker {
-                Asker::Client { meaning: Meaning::CreateTarget(_), .. } => Errand::OrphanCreate,
-                Asker::Client { meaning: Meaning::CreateContext, .. } => Errand::OrphanContext,
-                _ => continue,
-            };
-            self.pending.put_back(id, Pending { asker: Asker::House(errand), ..pending });
         }
     }
 
@@ -208,7 +209,7 @@ impl Mux {
         for (id, pending) in expired {
             self.counters.expired += 1;
             let error = ProtocolError::ours(ErrorCode::Timeout, "The browser did not answer this command.");
-            self.fail(id, pending, &error, now);
+            self.give_up(id, pending, &error, now);
         }
         let overdue = |since: Instant| now.duration_since(since) > START_DEADLINE;
         if self.link == LinkState::Starting && self.starting_since.is_some_and(overdue) {
@@ -228,21 +229,39 @@ impl Mux {
         }
     }
 
-    /// Answers a command that can no longer be answered by the browser.
+    /// Answers a command that the browser will not carry out.
     pub(crate) fn fail(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
         match pending.asker {
-            Asker::Client { client, id: client_id, meaning } => {
-                self.settle(client);
-                let echo = self.echo(client, pending.session.as_ref());
-                let frame = reply::error(client_id, echo.as_ref(), error);
-                self.deliver(client, frame, FrameClass::Answer);
-                if matches!(meaning, Meaning::CreateTarget(_) | Meaning::CreateContext) {
-                    // Made or not, nobody can tell any more.
-                    self.command_settled(id, &LOST_OWNER, now, |_, _| None);
-                }
+            Asker::Client { client, id: client_id, .. } => {
+                self.tell_failed(client, client_id, pending.session.as_ref(), error);
+                self.command_settled(id, &Owner::Nobody { released: 0 }, now, |_, _| None);
             }
             Asker::House(errand) => self.errand_failed(id, errand, now),
         }
+    }
+
+    /// Answers a command that the browser may have carried out without saying so.
+    pub(crate) fn give_up(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
+        match (pending.orphan(now), &pending.asker) {
+            (Some(orphan), Asker::Client { client, id: client_id, .. }) => {
+                self.tell_failed(*client, *client_id, pending.session.as_ref(), error);
+                self.pending.put_back(id, orphan);
+            }
+            _ => self.fail(id, pending, error, now),
+        }
+    }
+
+    fn tell_failed(
+        &mut self,
+        client: ClientId,
+        id: i64,
+        session: Option<&CdpSessionId>,
+        error: &ProtocolError,
+    ) {
+        self.settle(client);
+        let echo = self.echo(client, session);
+        let frame = reply::error(id, echo.as_ref(), error);
+        self.deliver(client, frame, FrameClass::Answer);
     }
 
     /// One of the client's commands is answered.

@@ -26,6 +26,19 @@ pub enum Output {
     },
     /// The house session is this one; whoever keeps the browser should remember it for a successor.
     HouseOpened(CdpSessionId),
+    /// Put a finished download where its client wants it, then report with `download_placed`.
+    PlaceDownload {
+        /// What to report it under.
+        ticket: u64,
+        /// Where the browser saved it.
+        from: std::path::PathBuf,
+        /// Where the client wants it.
+        to: std::path::PathBuf,
+        /// Others want the same file: copy it, do not move it.
+        keep: bool,
+    },
+    /// Remove a finished download that nobody wants.
+    DropDownload(std::path::PathBuf),
     /// The link is up and clients are served.
     Connected,
     /// A client needs the browser back.

@@ -129,9 +129,9 @@ impl Mux {
             .iter()
             .filter(|(_, pending)| match &pending.asker {
                 Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
-                Asker::House(Errand::OrphanCreate) => true,
+                Asker::House(Errand::OrphanCreate(_)) => true,
                 Asker::Client { meaning: Meaning::CreateContext, .. }
-                | Asker::House(Errand::OrphanContext) => strange_context,
+                | Asker::House(Errand::OrphanContext(_)) => strange_context,
                 _ => false,
             })
             .map(|(id, _)| id)
@@ -234,6 +234,15 @@ impl Mux {
         });
     }
 
+    /// Whose is what a client made when it was no longer waiting: still its own, or released if it has left.
+    pub(crate) fn owner_after(&mut self, client: ClientId) -> Owner {
+        if self.clients.contains_key(&client) {
+            return Owner::Client(client);
+        }
+        self.sequence += 1;
+        Owner::Nobody { released: self.sequence }
+    }
+
     /// A client reached a part of a page through its session on the page.
     pub(crate) fn part_reached(&mut self, client: ClientId, id: &TargetId, now: Instant) {
         if self.targets.find(id.as_str()).is_some_and(|entry| entry.owner == Owner::Nested) {
@@ -281,7 +290,8 @@ impl Mux {
     /// its way to us.
     pub(crate) fn may_name_target(&self, id: ClientId, target: &str) -> bool {
         let Some(client) = self.clients.get(&id) else { return false };
-        if client.options.share == Share::All || self.sessions.is_attached(id, target) {
+        let own = self.sessions.is_attached(id, target) || self.is_own_browser_target(id, target);
+        if own || client.options.share == Share::All {
             return true;
         }
         match self.targets.find(target) {
@@ -293,18 +303,17 @@ impl Mux {
     /// Whether a client may name a browser context: its own, or one nobody made.
     pub(crate) fn may_name_context(&self, id: ClientId, context: &str) -> bool {
         let shares_all = self.clients.get(&id).is_some_and(|client| client.options.share == Share::All);
-        let own = match self.contexts.get(context) {
-            Some(owner) => *owner == id,
+        match self.contexts.get(context) {
+            Some(owner) => *owner == id || shares_all,
             None => !self.may_be_anothers_new_context(id, context),
-        };
-        shares_all || own
+        }
     }
 
     /// Whether a context nobody has seen yet may be the one another client is making.
     fn may_be_anothers_new_context(&self, id: ClientId, context: &str) -> bool {
         let anothers = |asker: &Asker| match asker {
             Asker::Client { client, meaning: Meaning::CreateContext, .. } => *client != id,
-            Asker::House(Errand::OrphanContext) => true,
+            Asker::House(Errand::OrphanContext(_)) => true,
             _ => false,
         };
         self.pending.iter().any(|(_, pending)| anothers(&pending.asker))

@@ -8,6 +8,9 @@ use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
 use crate::gate::GateId;
 use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 
+/// The largest id the browser takes.
+const LAST_ID: u64 = 0x7fff_ffff;
+
 /// Who waits for an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
@@ -28,10 +31,10 @@ pub(crate) enum Errand {
     OpenRoot(ClientId),
     /// Attaching a client to a target because it asked for auto-attach.
     AutoAttach { browser_session: CdpSessionId, target: TargetId, gates: Vec<GateId> },
-    /// A target being created by a client that has left meanwhile.
-    OrphanCreate,
-    /// A browser context being made by a client that has left meanwhile.
-    OrphanContext,
+    /// A target being created by a client that no longer waits for it.
+    OrphanCreate(ClientId),
+    /// A browser context being made by a client that no longer waits for it.
+    OrphanContext(ClientId),
     /// Nothing depends on the answer.
     Chore,
 }
@@ -70,16 +73,25 @@ impl Pending {
         )
     }
 
+    /// What remains of it once its client no longer waits: what it makes must still be recognised.
+    pub(crate) fn orphan(&self, now: Instant) -> Option<Self> {
+        let Asker::Client { client, meaning, .. } = &self.asker else { return None };
+        let errand = match meaning {
+            Meaning::CreateTarget(_) => Errand::OrphanCreate(*client),
+            Meaning::CreateContext => Errand::OrphanContext(*client),
+            _ => return None,
+        };
+        Some(Self { asker: Asker::House(errand), session: self.session.clone(), since: now })
+    }
+
     /// How long its answer is waited for.
     pub(crate) fn deadline(&self) -> Duration {
         match self.asker {
             Asker::House(Errand::AutoAttach { .. }) => ATTACH_DEADLINE,
             Asker::House(Errand::OpenHouse | Errand::FurnishHouse) => START_DEADLINE,
-            Asker::House(Errand::Chore) => JOIN_DEADLINE,
-            // The client is let go much earlier; what comes late must still be detached or recognised.
-            Asker::House(Errand::OpenRoot(_) | Errand::OrphanCreate | Errand::OrphanContext) => {
-                PENDING_DEADLINE
-            }
+            Asker::House(Errand::Chore | Errand::OrphanCreate(_) | Errand::OrphanContext(_)) => JOIN_DEADLINE,
+            // The client is let go much earlier; what comes late must still be detached.
+            Asker::House(Errand::OpenRoot(_)) => PENDING_DEADLINE,
             Asker::Client { .. } => PENDING_DEADLINE,
         }
     }
@@ -92,11 +104,16 @@ pub(crate) struct PendingTable {
 }
 
 impl PendingTable {
-    /// Remembers a command and gives it an id that was never used before.
+    /// Remembers a command and gives it an id that is not in use. Ids count up and start over only where the
+    /// browser's ids end: it refuses what does not fit in 31 bits.
     pub(crate) fn insert(&mut self, pending: Pending) -> u64 {
-        self.next += 1;
-        self.entries.insert(self.next, pending);
-        self.next
+        loop {
+            self.next = if self.next >= LAST_ID { 1 } else { self.next + 1 };
+            if !self.entries.contains_key(&self.next) {
+                self.entries.insert(self.next, pending);
+                return self.next;
+            }
+        }
     }
 
     /// Remembers a taken command again, under the id it had.

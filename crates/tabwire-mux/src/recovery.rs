@@ -23,6 +23,8 @@ impl Mux {
         self.furnishing = 0;
         let farewells = self.farewells();
         self.targets.clear();
+        self.browser_targets.clear();
+        self.downloads.clear();
         self.open_tabs.clear();
         self.contexts.clear();
         self.claims.clear();

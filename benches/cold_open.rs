@@ -1,0 +1,52 @@
+//! A cold `tabwire open` of the demo page, over the time a bare headless browser needs to answer its first command.
+#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
+
+mod ground;
+
+use std::time::{Duration, Instant};
+
+use ground::bare_browser::BareBrowser;
+use ground::sample::Sample;
+use ground::tabwire_world::TabwireWorld;
+use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+
+const ROUNDS: usize = 8;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (mut bare, mut with_daemon, mut without) = (Sample::default(), Sample::default(), Sample::default());
+    for _ in 0..ROUNDS {
+        let before = Instant::now();
+        let browser = BareBrowser::start();
+        runtime.block_on(async {
+            let tasks = TaskGroup::new();
+            let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+            let (source, sink) = address.connect().await.expect("connected");
+            let connection = Connection::start(source, sink, &tasks);
+            connection.browser().send("Browser.getVersion", &(), Duration::from_secs(20)).await.expect("an answer");
+        });
+        bare.add(before.elapsed());
+        drop(browser);
+
+        let world = TabwireWorld::new();
+        let before = Instant::now();
+        world.run(&["open"]);
+        without.add(before.elapsed());
+        world.run(&["close"]);
+        let before = Instant::now();
+        world.run(&["open"]);
+        with_daemon.add(before.elapsed());
+    }
+    for (name, sample) in [
+        ("bare browser, first answer", &bare),
+        ("tabwire open, no daemon yet", &without),
+        ("tabwire open, daemon runs", &with_daemon),
+    ] {
+        println!(
+            "{name:<30} median {:>7.0} ms  min {:>7.0} ms  over the bare one {:>6.0} ms",
+            sample.median().as_secs_f64() * 1e3,
+            sample.minimum().as_secs_f64() * 1e3,
+            (sample.median().as_secs_f64() - bare.median().as_secs_f64()) * 1e3,
+        );
+    }
+}

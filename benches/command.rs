@@ -1,0 +1,126 @@
+//! Whole commands as processes: `tabwire eval 1` and `status` over an empty process and a raw round trip, and over
+//! agent-browser where it is installed (`npm ci` in `benches/peers`).
+#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
+
+mod ground;
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use ground::bare_browser::{BareBrowser, FLAGS};
+use ground::sample::{Sample, micros};
+use ground::tabwire_world::TabwireWorld;
+use serde_json::{Value, json};
+use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+use tabwire_wire::CdpSessionId;
+
+const ROUNDS: usize = 200;
+
+fn timed(mut command: Command) -> Duration {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let before = Instant::now();
+    let status = command.status().expect("the program runs");
+    let taken = before.elapsed();
+    assert!(status.success());
+    taken
+}
+
+/// A Rust program that does nothing, built like ours.
+fn empty_program(directory: &std::path::Path) -> PathBuf {
+    let source = directory.join("empty.rs");
+    std::fs::write(&source, "fn main() {}").expect("written");
+    let program = directory.join("empty");
+    let built = Command::new("rustc").args(["-O", "-C", "strip=symbols", "-o"]).arg(&program).arg(&source).status();
+    assert!(built.expect("rustc runs").success());
+    program
+}
+
+struct Peer {
+    program: PathBuf,
+    home: tempfile::TempDir,
+}
+
+impl Peer {
+    fn find() -> Option<Self> {
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/node_modules/agent-browser/bin");
+        let program = std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path()).find(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().contains("linux-x64"))
+        })?;
+        let mut mode = std::fs::metadata(&program).ok()?.permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+        std::fs::set_permissions(&program, mode).ok()?;
+        Some(Self { program, home: tempfile::tempdir().ok()? })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let browser = tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .env("HOME", self.home.path())
+            .env("AGENT_BROWSER_EXECUTABLE_PATH", browser.path)
+            .env("AGENT_BROWSER_ARGS", FLAGS.join(","));
+        command
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.command(&["close"]).output();
+    }
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let empty = empty_program(directory.path());
+    let bare = BareBrowser::start();
+    let tasks = TaskGroup::new();
+    let (connection, page) = runtime.block_on(async {
+        let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
+        let (source, sink) = address.connect().await.expect("connected");
+        let connection = Connection::start(source, sink, &tasks);
+        let browser = connection.browser();
+        let limit = Duration::from_secs(10);
+        let created: Value =
+            browser.send("Target.createTarget", &json!({"url": "about:blank"}), limit).await.expect("a page").to().expect("an id");
+        let params = json!({"targetId": created["targetId"], "flatten": true});
+        let attached: Value = browser.send("Target.attachToTarget", &params, limit).await.expect("attached").to().expect("an id");
+        let page = connection.session(&CdpSessionId::new(attached["sessionId"].as_str().expect("an id")));
+        (connection, page)
+    });
+    let world = TabwireWorld::new();
+    world.run(&["open", "about:blank"]);
+    let peer = Peer::find();
+    if let Some(peer) = &peer {
+        assert!(peer.command(&["open", "about:blank"]).output().expect("the peer runs").status.success());
+    }
+    let mut samples: Vec<(&str, Sample)> =
+        ["empty process", "raw round trip", "tabwire eval 1", "tabwire status", "agent-browser eval 1"]
+            .map(|name| (name, Sample::default()))
+            .into();
+    for _ in 0..ROUNDS {
+        samples[0].1.add(timed(Command::new(&empty)));
+        let before = Instant::now();
+        runtime.block_on(page.send("Runtime.evaluate", &json!({"expression": "1"}), Duration::from_secs(10))).expect("an answer");
+        samples[1].1.add(before.elapsed());
+        samples[2].1.add(timed(world.command(&["eval", "1"])));
+        samples[3].1.add(timed(world.command(&["status"])));
+        if let Some(peer) = &peer {
+            samples[4].1.add(timed(peer.command(&["eval", "1"])));
+        }
+    }
+    for (name, sample) in &samples {
+        println!("{name:<22} median {:>10}  p99 {:>10}  min {:>10}", micros(sample.median()), micros(sample.p99()), micros(sample.minimum()));
+    }
+    let floor = samples[0].1.median() + samples[1].1.median();
+    println!("eval over the floor: {}", micros(samples[2].1.median().saturating_sub(floor)));
+    println!("status over an empty process: {}", micros(samples[3].1.median().saturating_sub(samples[0].1.median())));
+    if peer.is_some() {
+        println!("agent-browser eval over the floor: {}", micros(samples[4].1.median().saturating_sub(floor)));
+    } else {
+        println!("agent-browser is not installed: run `npm ci --ignore-scripts` in benches/peers");
+    }
+    drop(connection);
+}

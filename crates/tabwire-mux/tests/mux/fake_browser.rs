@@ -55,7 +55,7 @@ impl FakeBrowser {
 
     fn fresh(&mut self, kind: &str) -> String {
         self.next += 1;
-        format!("{kind}-{}.", self.next)
+        format!("{kind}-{:03}.", self.next)
     }
 
     fn write(&mut self, session: &str, mut frame: Value) {

@@ -2,6 +2,7 @@
 //! browser knows on whose behalf everything exists.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 use tabwire_mux::Share;
@@ -17,12 +18,12 @@ pub(crate) struct Life {
 }
 
 /// An id that was shown to a client.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Mention {
     step: usize,
     client: u64,
     id: String,
-    frame: String,
+    frame: Rc<str>,
 }
 
 /// What is known about all clients.
@@ -64,11 +65,12 @@ impl Model {
     }
 
     fn note_mentions(&mut self, client: u64, text: &str) {
+        let frame: Rc<str> = Rc::from(text);
         for (at, _) in text.match_indices('"') {
             let rest = &text[at + 1..];
             let is_id = rest.starts_with("S-") || rest.starts_with("T-") || rest.starts_with("X-");
             if let Some((id, _)) = rest.split_once('"').filter(|_| is_id) {
-                let (id, frame) = (id.to_owned(), text.to_owned());
+                let (id, frame) = (id.to_owned(), Rc::clone(&frame));
                 self.mentions.push(Mention { step: self.step, client, id, frame });
             }
         }
@@ -87,7 +89,8 @@ impl Model {
     pub(crate) fn check_crossings(&self, browser: &FakeBrowser) -> Result<(), String> {
         for mention in &self.mentions {
             if !self.may_be_shown(browser, mention) {
-                return Err(format!("crossing: {mention:?}"));
+                let Mention { step, client, id, frame } = mention;
+                return Err(format!("crossing in step {step}: client {client} was shown {id}: {frame}"));
             }
         }
         for (step, heard) in &browser.heard {

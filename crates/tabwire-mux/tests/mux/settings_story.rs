@@ -1,0 +1,68 @@
+//! Page settings outlive other clients' coming and going.
+
+use serde_json::json;
+
+use crate::stage::Stage;
+
+fn set_media(stage: &mut Stage, client: u64, session: &str, media: &str) {
+    stage.ask(client, session, "Emulation.setEmulatedMedia", json!({"media": media}));
+}
+
+#[test]
+fn settings_are_sent_again_when_another_session_on_the_page_ends() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    let (one, two) = (stage.attach(1, "T-002."), stage.attach(2, "T-002."));
+    set_media(&mut stage, 1, &one, "print");
+    stage.ask(1, &one, "Emulation.setDeviceMetricsOverride", json!({"width": 333}));
+    stage.take_inbox(1);
+    let repeats = [
+        format!("Emulation.setEmulatedMedia {one}"),
+        format!("Emulation.clearDeviceMetricsOverride {one}"),
+        format!("Emulation.setDeviceMetricsOverride {one}"),
+    ];
+    stage.take_heard();
+    stage.ask(2, "", "Target.detachFromTarget", json!({"sessionId": two}));
+    assert_eq!(stage.take_heard()[1..], repeats);
+    stage.attach(2, "T-002.");
+    stage.take_heard();
+    stage.leave(2);
+    assert_eq!(stage.take_heard()[1..], repeats);
+    assert!(stage.take_inbox(1).is_empty(), "the answers are nobody's business");
+    assert_eq!(stage.mux.pending(), 0);
+}
+
+#[test]
+fn settings_of_several_sessions_are_sent_again_in_the_order_they_were_made() {
+    let mut stage = Stage::new();
+    for client in [1, 2, 3] {
+        stage.join(client);
+    }
+    let (one, two) = (stage.attach(1, "T-002."), stage.attach(2, "T-002."));
+    stage.attach(3, "T-002.");
+    set_media(&mut stage, 2, &two, "screen");
+    set_media(&mut stage, 1, &one, "print");
+    stage.take_heard();
+    stage.leave(3);
+    assert_eq!(
+        stage.take_heard()[1..],
+        [format!("Emulation.setEmulatedMedia {two}"), format!("Emulation.setEmulatedMedia {one}")]
+    );
+}
+
+#[test]
+fn what_was_taken_back_or_set_on_another_page_is_not_sent_again() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    let page = stage.create(1);
+    let (one, elsewhere) = (stage.attach(1, "T-002."), stage.attach(1, &page));
+    set_media(&mut stage, 1, &one, "print");
+    set_media(&mut stage, 1, &one, "");
+    set_media(&mut stage, 1, &elsewhere, "print");
+    stage.attach(2, "T-002.");
+    stage.take_heard();
+    stage.leave(2);
+    assert_eq!(stage.take_methods(), ["Target.detachFromTarget"]);
+}

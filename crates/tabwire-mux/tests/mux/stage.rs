@@ -1,0 +1,203 @@
+//! A stage for told stories: a mux, the fake browser, and clients whose inboxes read as short lines.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, Share};
+use tabwire_wire::ClientId;
+
+use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+
+/// The stage.
+pub(crate) struct Stage {
+    pub(crate) mux: Mux,
+    pub(crate) browser: FakeBrowser,
+    pub(crate) now: Instant,
+    inboxes: BTreeMap<u64, Vec<Value>>,
+    /// What was done besides frames: `connected`, `want browser`, `close 2: ...`.
+    pub(crate) notices: Vec<String>,
+    next_id: i64,
+}
+
+impl Stage {
+    /// A connected mux over a browser with one page that was there before, `T-002.` in tab `T-001.`.
+    pub(crate) fn new() -> Self {
+        let mut stage = Self {
+            mux: Mux::new(),
+            browser: FakeBrowser::default(),
+            now: Instant::now(),
+            inboxes: BTreeMap::new(),
+            notices: Vec::new(),
+            next_id: 100,
+        };
+        stage.browser.open("page", DEFAULT_CONTEXT, None, None);
+        stage.mux.start(None, stage.now);
+        stage.flow();
+        assert_eq!(stage.take_notices(), ["connected"]);
+        stage
+    }
+
+    pub(crate) fn join(&mut self, client: u64) {
+        self.join_with(client, Share::Own, OnLoss::Close);
+    }
+
+    pub(crate) fn join_with(&mut self, client: u64, share: Share, on_loss: OnLoss) {
+        self.inboxes.insert(client, Vec::new());
+        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss }, self.now);
+        self.flow();
+    }
+
+    pub(crate) fn leave(&mut self, client: u64) {
+        self.browser.client_left(client);
+        self.mux.client_left(ClientId(client), self.now);
+        self.flow();
+    }
+
+    /// Carries out what the mux wants, without letting the browser say anything.
+    pub(crate) fn settle(&mut self) {
+        for output in self.mux.take_outputs() {
+            match output {
+                Output::ToBrowser(frame) => self.browser.hear(&frame),
+                Output::ToClient { client, frame, .. } => {
+                    let frame = serde_json::from_slice(&frame).unwrap();
+                    self.inboxes.get_mut(&client.0).unwrap().push(frame);
+                }
+                Output::CloseClient { client, reason } => {
+                    self.notices.push(format!("close {}: {}", client.0, reason.sentence()));
+                }
+                Output::Connected => self.notices.push("connected".to_owned()),
+                Output::WantBrowser => self.notices.push("want browser".to_owned()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Lets everything happen until nothing more does.
+    pub(crate) fn flow(&mut self) {
+        self.settle();
+        while let Some(frame) = self.browser.take_frame() {
+            self.deliver(&frame);
+        }
+    }
+
+    pub(crate) fn deliver(&mut self, frame: &str) {
+        self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
+        self.settle();
+    }
+
+    /// Sends a raw frame as a client.
+    pub(crate) fn send_raw(&mut self, client: u64, frame: &str) {
+        self.mux.from_client(ClientId(client), BytesMut::from(frame.as_bytes()), self.now);
+        self.settle();
+    }
+
+    /// Sends a command as a client; the browser has not answered yet.
+    pub(crate) fn send(&mut self, client: u64, session: &str, id: i64, method: &str, mut params: Value) {
+        params["tag"] = json!(format!("c{client}-"));
+        let mut frame = json!({"id": id, "method": method, "params": params});
+        if !session.is_empty() {
+            frame["sessionId"] = json!(session);
+        }
+        self.send_raw(client, &frame.to_string());
+    }
+
+    /// Sends a command and gives what came back: the answer's result or error.
+    pub(crate) fn ask(&mut self, client: u64, session: &str, method: &str, params: Value) -> Value {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(client, session, id, method, params);
+        self.flow();
+        let inbox = self.inboxes.get_mut(&client).unwrap();
+        let at = inbox.iter().position(|frame| frame["id"] == id).expect("an answer");
+        let answer = inbox.remove(at);
+        assert_eq!(answer["sessionId"].as_str().unwrap_or_default(), session, "{answer}");
+        answer.get("result").or(answer.get("error")).unwrap().clone()
+    }
+
+    /// As `ask`, for a text in the result.
+    pub(crate) fn ask_for(&mut self, client: u64, method: &str, params: Value, field: &str) -> String {
+        let answer = self.ask(client, "", method, params);
+        answer[field].as_str().unwrap_or_else(|| panic!("{method}: {answer}")).to_owned()
+    }
+
+    pub(crate) fn create(&mut self, client: u64) -> String {
+        self.ask_for(client, "Target.createTarget", json!({"url": ""}), "targetId")
+    }
+
+    pub(crate) fn attach(&mut self, client: u64, target: &str) -> String {
+        let params = json!({"targetId": target, "flatten": true});
+        self.ask_for(client, "Target.attachToTarget", params, "sessionId")
+    }
+
+    /// Turns auto-attach on, as Playwright does.
+    pub(crate) fn auto_attach(&mut self, client: u64) {
+        let params = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+        self.ask(client, "", "Target.setAutoAttach", params);
+    }
+
+    pub(crate) fn discover(&mut self, client: u64) {
+        self.ask(client, "", "Target.setDiscoverTargets", json!({"discover": true}));
+    }
+
+    pub(crate) fn advance(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        self.mux.tick(self.now);
+        self.flow();
+    }
+
+    /// Takes the frames a client got.
+    pub(crate) fn take_frames(&mut self, client: u64) -> Vec<Value> {
+        std::mem::take(self.inboxes.get_mut(&client).unwrap())
+    }
+
+    /// Takes what a client got, one line for each frame.
+    pub(crate) fn take_inbox(&mut self, client: u64) -> Vec<String> {
+        self.take_frames(client).iter().map(line).collect()
+    }
+
+    pub(crate) fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Takes the commands the browser heard, as `method session`.
+    pub(crate) fn take_heard(&mut self) -> Vec<String> {
+        let heard = std::mem::take(&mut self.browser.heard);
+        heard.into_iter().map(|(_, heard)| format!("{} {}", heard.method, heard.session)).collect()
+    }
+
+    /// Takes what the browser heard without its session.
+    pub(crate) fn take_methods(&mut self) -> Vec<String> {
+        let heard = std::mem::take(&mut self.browser.heard);
+        heard.into_iter().map(|(_, heard)| heard.method).collect()
+    }
+
+    pub(crate) fn is_held(&self, target: &str) -> bool {
+        !self.browser.targets[target].held_by.is_empty()
+    }
+}
+
+/// A frame in short: `3 ok`, `3 ok on S-9.`, `3 error -32602 ...`, `attachedToTarget page T-4. waiting`.
+fn line(frame: &Value) -> String {
+    let on = frame["sessionId"].as_str().map(|session| format!(" on {session}")).unwrap_or_default();
+    if let Some(error) = frame.get("error") {
+        let code = error["data"].as_str().map_or_else(|| error["code"].to_string(), str::to_owned);
+        let id = frame.get("id").map_or_else(|| "?".to_owned(), Value::to_string);
+        return format!("{id} error {code}{on}");
+    }
+    if let Some(id) = frame.get("id") {
+        return format!("{id} ok{on}");
+    }
+    let method = frame["method"].as_str().unwrap();
+    let method = method.strip_prefix("Target.").unwrap_or(method);
+    let params = &frame["params"];
+    let info = &params["targetInfo"];
+    let mut words = vec![method.to_owned()];
+    words.extend(info["type"].as_str().map(str::to_owned));
+    words.extend(info["targetId"].as_str().or(params["targetId"].as_str()).map(str::to_owned));
+    if params["waitingForDebugger"] == true {
+        words.push("waiting".to_owned());
+    }
+    format!("{}{on}", words.join(" "))
+}

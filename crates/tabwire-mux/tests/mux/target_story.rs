@@ -1,0 +1,245 @@
+//! Targets come and go: auto-attach, popups, tabs, held pages.
+
+use serde_json::json;
+use tabwire_mux::{OnLoss, Share};
+
+use crate::fake_browser::DEFAULT_CONTEXT;
+use crate::stage::Stage;
+
+#[test]
+fn a_playwright_client_hears_of_its_page_before_the_answers() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    let params = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    stage.send(1, "", 1, "Target.setAutoAttach", params);
+    stage.flow();
+    assert_eq!(stage.take_inbox(1), ["attachedToTarget page T-002.", "1 ok"]);
+    stage.send(1, "", 2, "Target.createTarget", json!({"url": ""}));
+    stage.flow();
+    let frames = stage.take_frames(1);
+    let page = frames[1]["result"]["targetId"].as_str().unwrap().to_owned();
+    assert_eq!(frames[0]["params"]["targetInfo"]["targetId"], page.as_str());
+    assert_eq!(frames[0]["params"]["waitingForDebugger"], true);
+    let session = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+    assert!(stage.is_held(&page));
+    stage.ask(1, &session, "Runtime.runIfWaitingForDebugger", json!({}));
+    assert!(!stage.is_held(&page));
+}
+
+#[test]
+fn f11_a_hidden_page_is_let_run_at_once() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    stage.auto_attach(2);
+    stage.take_inbox(2);
+    let page = stage.create(1);
+    assert!(!stage.is_held(&page), "client 1 did not ask to wait");
+    assert!(stage.take_inbox(2).is_empty());
+}
+
+#[test]
+fn f11_a_page_whose_client_never_lets_it_run_is_let_run_by_the_deadline() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.auto_attach(1);
+    let page = stage.create(1);
+    assert!(stage.is_held(&page));
+    stage.advance(4);
+    assert!(stage.is_held(&page));
+    stage.advance(2);
+    assert!(!stage.is_held(&page));
+    assert_eq!(stage.mux.counters().resumed_by_deadline, 1);
+}
+
+#[test]
+fn f11_a_page_whose_client_leaves_or_changes_its_mind_is_let_run() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.auto_attach(1);
+    let page = stage.create(1);
+    stage.ask(1, "", "Target.setAutoAttach", json!({"autoAttach": false}));
+    assert!(!stage.is_held(&page));
+    stage.auto_attach(1);
+    let next = stage.create(1);
+    assert!(stage.is_held(&next));
+    stage.leave(1);
+    assert!(!stage.is_held(&next));
+}
+
+#[test]
+fn two_clients_that_wait_for_a_page_both_have_to_let_it_run() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join_with(client, Share::All, OnLoss::Close);
+        stage.auto_attach(client);
+        stage.take_inbox(client);
+    }
+    let page = stage.create(1);
+    for client in [1, 2] {
+        assert!(stage.is_held(&page));
+        let frames = stage.take_frames(client);
+        let session = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+        stage.ask(client, &session, "Runtime.runIfWaitingForDebugger", json!({}));
+    }
+    assert!(!stage.is_held(&page));
+}
+
+#[test]
+fn a_puppeteer_client_reaches_its_page_through_the_tab() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    let filter = json!([{"type": "page", "exclude": true}, {}]);
+    let wish = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true, "filter": filter});
+    stage.ask(1, "", "Target.setAutoAttach", wish.clone());
+    assert_eq!(stage.take_inbox(1), ["attachedToTarget tab T-001."]);
+    let page = stage.create(1);
+    let frames = stage.take_frames(1);
+    assert_eq!((frames.len(), &frames[0]["params"]["targetInfo"]["type"]), (1, &json!("tab")));
+    let tab = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+    let mut wish = wish;
+    wish["filter"] = json!([{}]);
+    stage.ask(1, &tab, "Target.setAutoAttach", wish);
+    let frames = stage.take_frames(1);
+    assert_eq!(frames[0]["params"]["targetInfo"]["targetId"], page.as_str());
+    assert_eq!(frames[0]["sessionId"], tab.as_str());
+    let session = frames[0]["params"]["sessionId"].as_str().unwrap().to_owned();
+    stage.ask(1, &tab, "Runtime.runIfWaitingForDebugger", json!({}));
+    assert!(stage.is_held(&page), "the tab runs, the page still waits");
+    stage.ask(1, &session, "Runtime.runIfWaitingForDebugger", json!({}));
+    assert!(!stage.is_held(&page));
+}
+
+#[test]
+fn a_popup_and_its_popup_are_their_openers_clients() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    for client in [1, 2] {
+        stage.discover(client);
+        stage.take_inbox(client);
+    }
+    let page = stage.create(1);
+    stage.take_inbox(1);
+    let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&page), None);
+    let next = stage.browser.open("page", DEFAULT_CONTEXT, Some(&popup), None);
+    stage.flow();
+    assert_eq!(
+        stage.take_inbox(1),
+        [format!("targetCreated page {popup}"), format!("targetCreated page {next}")]
+    );
+    assert!(stage.take_inbox(2).is_empty());
+}
+
+#[test]
+fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    stage.discover(2);
+    stage.take_inbox(2);
+    stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
+    let page = stage.browser.targets.keys().last().unwrap().clone();
+    // The page is let run by its deadline and opens a popup while the browser still owes the answer.
+    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&page), None);
+    while let Some(frame) = stage.browser.take_from(&house) {
+        stage.deliver(&frame);
+    }
+    stage.flow();
+    assert!(stage.take_inbox(2).is_empty());
+    assert!(stage.ask(1, "", "Target.getTargetInfo", json!({"targetId": popup}))["targetInfo"].is_object());
+}
+
+#[test]
+fn a_popup_without_an_opener_that_is_known_is_kept_from_strangers() {
+    let mut stage = Stage::new();
+    for client in [1, 2, 3] {
+        let share = if client == 3 { Share::Released } else { Share::Own };
+        stage.join_with(client, share, OnLoss::Close);
+        stage.discover(client);
+        stage.create(client);
+        stage.take_inbox(client);
+    }
+    let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some("frame-that-is-no-target"), None);
+    stage.flow();
+    assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
+    assert_eq!(stage.take_inbox(3), [format!("targetCreated page {popup}")]);
+    assert!(!stage.is_held(&popup));
+}
+
+#[test]
+fn a_page_the_user_opens_is_shown_to_all() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join(client);
+        stage.discover(client);
+        stage.take_inbox(client);
+    }
+    let page = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
+    stage.browser.retitle(&page, "news");
+    stage.flow();
+    for client in [1, 2] {
+        assert_eq!(
+            stage.take_inbox(client),
+            [format!("targetCreated page {page}"), format!("targetInfoChanged page {page}")]
+        );
+    }
+    stage.browser.close(&page);
+    stage.flow();
+    assert_eq!(stage.take_inbox(1), [format!("targetDestroyed {page}")]);
+}
+
+#[test]
+fn a_worker_is_its_clients_when_that_client_alone_has_its_origin() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join(client);
+    }
+    stage.browser.close("T-002.");
+    stage.flow();
+    stage.create(1);
+    for client in [1, 2] {
+        stage.discover(client);
+        stage.take_inbox(client);
+    }
+    let worker = stage.browser.start_worker(DEFAULT_CONTEXT, "http://site.test/sw.js");
+    stage.flow();
+    assert_eq!(stage.take_inbox(1), [format!("targetCreated service_worker {worker}")]);
+    assert!(stage.take_inbox(2).is_empty());
+    assert!(!stage.is_held(&worker));
+    let page = stage.create(2);
+    stage.take_inbox(2);
+    let shared = stage.browser.start_worker(DEFAULT_CONTEXT, "http://site.test/sw2.js");
+    stage.flow();
+    assert_eq!(stage.take_inbox(2), [format!("targetCreated service_worker {shared}")]);
+    assert_ne!(page, shared);
+}
+
+#[test]
+fn a_frame_is_shown_to_the_client_that_reaches_it_through_its_page() {
+    let mut stage = Stage::new();
+    for client in [1, 2] {
+        stage.join(client);
+        stage.create(client);
+        stage.discover(client);
+    }
+    let page = stage.create(1);
+    let session = stage.attach(1, &page);
+    stage.take_inbox(1);
+    stage.take_inbox(2);
+    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let info = json!({"targetId": "F-1.", "type": "iframe", "title": "", "url": "http://ad.test/",
+        "attached": false, "browserContextId": DEFAULT_CONTEXT, "parentFrameId": "no-target"});
+    stage.browser.event(&house, "Target.targetCreated", json!({"targetInfo": info}));
+    stage.flow();
+    assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
+    let params = json!({"sessionId": "S-frame.", "targetInfo": info, "waitingForDebugger": false});
+    stage.browser.event(&session, "Target.attachedToTarget", params);
+    stage.flow();
+    assert_eq!(
+        stage.take_inbox(1),
+        [format!("attachedToTarget iframe F-1. on {session}"), "targetCreated iframe F-1.".to_owned()]
+    );
+    assert!(stage.take_inbox(2).is_empty());
+}

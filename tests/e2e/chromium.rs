@@ -1,0 +1,118 @@
+//! A Chromium the test starts itself, as a user would, for Tabwire to attach to. Knows nothing of Tabwire.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+use crate::waiting::{eventually, find_eventually};
+
+const PROGRAM: &str = "/usr/bin/chromium";
+
+const FLAGS: &[&str] = &[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// A running Chromium; it and its profile are gone when dropped.
+pub(crate) struct Chromium {
+    child: Child,
+    home: TempDir,
+}
+
+impl Chromium {
+    /// Starts one with a debugging port.
+    pub(crate) fn with_port() -> Self {
+        let browser = Self::start(&["--remote-debugging-port=0"]);
+        let file = browser.profile().join("DevToolsActivePort");
+        eventually("Chromium says its port", 30, || {
+            fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
+        });
+        browser
+    }
+
+    /// Starts one that nobody can attach to, and waits until it holds its profile.
+    pub(crate) fn without_port() -> Self {
+        let browser = Self::start(&[]);
+        let lock = browser.profile().join("SingletonLock");
+        eventually("Chromium locks its profile", 30, || lock.symlink_metadata().is_ok());
+        browser
+    }
+
+    fn start(more: &[&str]) -> Self {
+        let home = tempfile::Builder::new().prefix("own-").tempdir_in("/tmp").expect("a directory");
+        let profile = home.path().join("profile");
+        fs::create_dir(&profile).expect("a profile");
+        let child = Command::new(PROGRAM)
+            .args(FLAGS)
+            .args(more)
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .arg("about:blank")
+            .env("TMPDIR", home.path())
+            .env("HOME", home.path())
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("Chromium is at /usr/bin/chromium");
+        Self { child, home }
+    }
+
+    pub(crate) fn profile(&self) -> PathBuf {
+        self.home.path().join("profile")
+    }
+
+    fn active_port(&self) -> (u16, String) {
+        let text = fs::read_to_string(self.profile().join("DevToolsActivePort")).expect("a port file");
+        let (port, path) = text.split_once('\n').expect("two lines");
+        (port.parse().expect("a port"), path.trim().to_owned())
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.active_port().0
+    }
+
+    pub(crate) fn websocket(&self) -> String {
+        let (port, path) = self.active_port();
+        format!("ws://127.0.0.1:{port}{path}")
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_none())
+    }
+
+    /// Kills the whole browser, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process");
+        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        self.kill();
+        // The directory goes with `home`; its children may still be writing into it.
+        let _ = find_eventually(5, || emptied(self.home.path()).then_some(()));
+    }
+}
+
+fn emptied(directory: &Path) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.fold(true, |done, entry| {
+        let path = entry.path();
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.is_ok() && done
+    })
+}

@@ -1,0 +1,97 @@
+//! Stock Playwright and Puppeteer beside each other and beside the command line, on one browser.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::fixture_site::FixtureSite;
+use crate::suite::Suite;
+use crate::world::World;
+
+/// Operations each client does.
+const OPERATIONS: u64 = 200;
+
+/// Where the client that is killed stops and waits for its fate.
+const DOOM: &str = "60";
+
+/// Evaluates on the command line until told to stop; gives how often.
+fn evaluate_until(world: &World, done: &AtomicBool) -> u64 {
+    let mut count = 0;
+    while !done.load(Ordering::SeqCst) {
+        count += 1;
+        assert_eq!(
+            world.run(&["eval", &format!("window.count = {count}")]).succeeded().text(),
+            count.to_string()
+        );
+        assert_eq!(world.eval("window.count"), count.to_string());
+    }
+    count
+}
+
+/// Runs the command line in a loop while clients work on the same browser.
+fn beside_the_command_line(world: &World, clients: impl FnOnce()) {
+    let done = AtomicBool::new(false);
+    let done = &done;
+    std::thread::scope(|scope| {
+        let evaluations = scope.spawn(|| evaluate_until(world, done));
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(clients));
+        done.store(true, Ordering::SeqCst);
+        let count = evaluations.join().expect("every evaluation answers");
+        if let Err(panic) = outcome {
+            std::panic::resume_unwind(panic);
+        }
+        assert!(count > 10, "only {count} evaluations");
+    });
+}
+
+fn settings<'a>(operations: &'a str, seed: &'a str) -> [&'a str; 4] {
+    ["--operations", operations, "--seed", seed]
+}
+
+#[test]
+fn two_playwrights_a_puppeteer_and_the_command_line_share_a_browser() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    let address = world.cdp_url();
+    let operations = OPERATIONS.to_string();
+    let suites = [
+        Suite::playwright(&address, &site, &settings(&operations, "1")),
+        Suite::playwright(&address, &site, &settings(&operations, "2")),
+        Suite::puppeteer(&address, &site, &settings(&operations, "3")),
+    ];
+    beside_the_command_line(&world, || {
+        for suite in suites {
+            suite.passes(OPERATIONS);
+        }
+    });
+    world.settles();
+    assert_eq!((world.number("astray"), world.number("events_dropped")), (0, 0));
+}
+
+#[test]
+fn f22_a_playwright_killed_in_the_middle_leaves_the_others_untouched() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    let address = world.cdp_url();
+    let operations = OPERATIONS.to_string();
+    let mut doomed = Suite::playwright(
+        &address,
+        &site,
+        &[&settings(&operations, "4")[..], &["--pause-at", DOOM]].concat(),
+    );
+    let mut playwright = Suite::playwright(
+        &address,
+        &site,
+        &[&settings(&operations, "5")[..], &["--pause-at", "20"]].concat(),
+    );
+    let puppeteer = Suite::puppeteer(&address, &site, &settings(&operations, "6"));
+    beside_the_command_line(&world, || {
+        doomed.await_pause();
+        // The other one is held at its own pause, so that it has most of its work left.
+        playwright.await_pause();
+        doomed.kill();
+        playwright.go_on();
+        playwright.passes(OPERATIONS);
+        puppeteer.passes(OPERATIONS);
+    });
+    world.settles();
+    assert_eq!(world.number("astray"), 0);
+}

@@ -1,0 +1,31 @@
+//! The fixture site, served from a runtime of its own so that tests need none.
+
+use tabwire_testkit::Site;
+use tokio::runtime::Runtime;
+
+/// A running site; ends when dropped.
+pub(crate) struct FixtureSite {
+    site: Site,
+    _runtime: Runtime,
+}
+
+impl FixtureSite {
+    pub(crate) fn start() -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .expect("a runtime");
+        let site = runtime.block_on(Site::start()).expect("the site starts");
+        Self { site, _runtime: runtime }
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.site.port()
+    }
+
+    /// The address of a page on site `a`.
+    pub(crate) fn page(&self, path: &str) -> String {
+        self.site.url("a", path)
+    }
+}

@@ -1,0 +1,23 @@
+//! The product as its users meet it: the real binary, a real Chromium, real clients, and real faults.
+//!
+//! Every test has a world of its own (`world`) and leaves nothing behind, which the world checks.
+
+mod attachment;
+mod browser_fault;
+mod cdp_client;
+mod chromium;
+mod clients;
+mod command_line;
+mod daemon_fault;
+mod doctor;
+mod evaluation;
+mod fixture_site;
+mod leftover;
+mod link_fault;
+mod process;
+mod profile;
+mod session;
+mod suite;
+mod terminal;
+mod waiting;
+mod world;

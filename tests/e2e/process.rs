@@ -1,0 +1,66 @@
+//! Processes as /proc shows them: who belongs to a directory, and ending them. Knows nothing of Tabwire.
+
+use std::fs;
+
+use rustix::process::{Pid, Signal};
+
+/// One running process; zombies have ended and are none.
+#[derive(Clone, Debug)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    pub(crate) group: i32,
+    pub(crate) command: String,
+}
+
+impl Process {
+    /// Every process of this machine that we may look at.
+    pub(crate) fn all() -> Vec<Self> {
+        let entries = fs::read_dir("/proc").expect("/proc is there");
+        let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        numbers.filter_map(Self::find).collect()
+    }
+
+    /// The process with this number, if it runs.
+    pub(crate) fn find(pid: i32) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (_, fields) = stat.rsplit_once(')')?;
+        let mut fields = fields.split_ascii_whitespace();
+        if matches!(fields.next()?, "Z" | "X") {
+            return None;
+        }
+        let group = fields.nth(1)?.parse().ok()?;
+        let command = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let command = String::from_utf8_lossy(&command).replace('\0', " ").trim().to_owned();
+        Some(Self { pid, group, command })
+    }
+
+    /// Whether its command line or environment names the text.
+    pub(crate) fn mentions(&self, text: &str) -> bool {
+        let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
+        self.command.contains(text) || String::from_utf8_lossy(&environment).contains(text)
+    }
+}
+
+/// Whether a process runs.
+pub(crate) fn is_running(pid: i32) -> bool {
+    Process::find(pid).is_some()
+}
+
+/// Sends a signal; a process that is gone is none of our business.
+pub(crate) fn signal(pid: i32, signal: Signal) {
+    if let Some(pid) = Pid::from_raw(pid) {
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// Kills a process and does not ask it.
+pub(crate) fn kill(pid: i32) {
+    signal(pid, Signal::KILL);
+}
+
+/// The most memory a process has had so far, in MiB.
+pub(crate) fn peak_memory(pid: i32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("the process runs");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a high-water mark");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
+}

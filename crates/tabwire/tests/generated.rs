@@ -1,0 +1,171 @@
+//! The pages of `docs/reference` that come from the command line's own definitions are committed and current.
+//!
+//! `cargo xtask gen` runs these tests with `TABWIRE_GEN=1`, which writes the pages. Knows the shape of commands
+//! and variables; knows nothing of what they do.
+
+use std::path::Path;
+
+use clap::{Arg, Command};
+
+/// Where the pages go, below the repository.
+const CLI_PAGE: &str = "docs/reference/cli.md";
+const ENVIRONMENT_PAGE: &str = "docs/reference/environment.md";
+
+#[test]
+fn the_command_line_page_is_current() {
+    check_page(CLI_PAGE, &cli_page());
+}
+
+#[test]
+fn the_environment_page_is_current() {
+    check_page(ENVIRONMENT_PAGE, &environment_page());
+}
+
+#[test]
+fn hidden_commands_and_options_are_on_no_page() {
+    let page = cli_page();
+    assert!(!page.contains("tabwire keep") && !page.contains("--announce"), "{page}");
+    assert!(page.contains("## `tabwire daemon logs`"), "{page}");
+}
+
+/// Compares a page with the committed one, or writes it when asked to.
+fn check_page(path: &str, text: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
+    if std::env::var_os("TABWIRE_GEN").is_some_and(|value| value == "1") {
+        std::fs::write(&file, text).unwrap_or_else(|error| panic!("{path} cannot be written: {error}"));
+        return;
+    }
+    let current = std::fs::read_to_string(&file).unwrap_or_default();
+    if current != text {
+        let same = current.lines().zip(text.lines()).take_while(|(left, right)| left == right).count();
+        panic!("{path} is stale from line {}: run `cargo xtask gen` and commit the result", same + 1);
+    }
+}
+
+fn cli_page() -> String {
+    let mut root = tabwire::command();
+    root.build();
+    let mut page = String::from(
+        "# Command line\n\n\
+         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs instead. -->\n\n\
+         Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
+         4 timed out; the [error reference](errors.md) has them by code.\n\n",
+    );
+    page.push_str("Options of every command:\n\n");
+    page.push_str(&table("Option", root.get_arguments().filter(|option| option.is_global_set())));
+    describe_all(&root, "tabwire", &mut page);
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
+/// Describes the shown subcommands, depth first.
+fn describe_all(command: &Command, path: &str, page: &mut String) {
+    for inner in command.get_subcommands() {
+        if inner.is_hide_set() || inner.get_name() == "help" {
+            continue;
+        }
+        let path = format!("{path} {}", inner.get_name());
+        if inner.has_subcommands() {
+            let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+            page.push_str(&format!("## `{path}`\n\n{about}.\n\n"));
+            describe_all(inner, &path, page);
+        } else {
+            describe(inner, &path, page);
+        }
+    }
+}
+
+fn describe(command: &Command, path: &str, page: &mut String) {
+    let about = command.get_long_about().or(command.get_about()).map(ToString::to_string).unwrap_or_default();
+    let about = about.trim_end().trim_end_matches('.');
+    page.push_str(&format!("## `{path}`\n\n{about}.\n\n"));
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim().trim_start_matches("Usage:").trim();
+    page.push_str(&format!("```text\n{usage}\n```\n\n"));
+    if let Some(after) = command.get_after_help() {
+        page.push_str(&format!("```text\n{}\n```\n\n", after.to_string().trim_end()));
+    }
+    page.push_str(&table("Argument", command.get_positionals()));
+    let own = |option: &&Arg| !option.is_positional() && !option.is_global_set();
+    let mut headings: Vec<Option<&str>> = Vec::new();
+    for option in command.get_arguments().filter(own).filter(|option| is_shown(option)) {
+        if !headings.contains(&option.get_help_heading()) {
+            headings.push(option.get_help_heading());
+        }
+    }
+    for heading in headings {
+        let options = command.get_arguments().filter(own);
+        let below = options.filter(|option| option.get_help_heading() == heading);
+        page.push_str(&table(heading.unwrap_or("Option"), below));
+    }
+}
+
+fn is_shown(argument: &Arg) -> bool {
+    !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version")
+}
+
+/// A table of arguments, or nothing when there are none to show.
+fn table<'a>(heading: &str, arguments: impl Iterator<Item = &'a Arg>) -> String {
+    let rows: Vec<String> = arguments.filter(|argument| is_shown(argument)).map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("| {heading} | Meaning |\n|---|---|\n{}\n\n", rows.join("\n"))
+}
+
+fn row(argument: &Arg) -> String {
+    let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
+    let mut meaning = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    if !meaning.ends_with('.') {
+        meaning.push('.');
+    }
+    let takes_value = argument.is_positional() || argument.get_action().takes_values();
+    if takes_value {
+        let values: Vec<String> = argument
+            .get_possible_values()
+            .iter()
+            .filter(|value| !value.is_hide_set())
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        if !values.is_empty() {
+            meaning.push_str(&format!(" One of {}.", values.join(", ")));
+        }
+        if let Some(default) = argument.get_default_values().first() {
+            meaning.push_str(&format!(" Default `{}`.", default.to_string_lossy()));
+        }
+    }
+    if let Some(variable) = argument.get_env() {
+        meaning.push_str(&format!(" Also set by `{}`.", variable.to_string_lossy()));
+    }
+    format!("| `{}` | {} |", spelling(argument, takes_value), meaning.replace('|', "\\|"))
+}
+
+/// An argument as it is typed.
+fn spelling(argument: &Arg, takes_value: bool) -> String {
+    let named = argument.get_value_names().and_then(|names| names.first());
+    let value = named.map_or_else(|| argument.get_id().as_str().to_uppercase(), ToString::to_string);
+    if argument.is_positional() {
+        return if argument.is_required_set() { format!("<{value}>") } else { format!("[{value}]") };
+    }
+    let short = argument.get_short().map(|short| format!("-{short}"));
+    let long = argument.get_long().map(|long| format!("--{long}"));
+    let names = short.into_iter().chain(long).collect::<Vec<_>>().join(", ");
+    if takes_value { format!("{names} <{value}>") } else { names }
+}
+
+fn environment_page() -> String {
+    let mut page = String::from(
+        "# Environment variables\n\n\
+         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/environment.rs instead. -->\n\n\
+         Every variable Tabwire reads. The daemon reads its own when it starts, so a change takes effect with\n\
+         the next daemon; `tabwire daemon stop` ends the running one. A number or level that cannot be\n\
+         understood counts as not set.\n\n\
+         | Variable | Meaning | Since |\n|---|---|---|\n",
+    );
+    for variable in tabwire::VARIABLES {
+        let meaning = variable.meaning.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+        page.push_str(&format!("| `{}` | {meaning} | {} |\n", variable.name, variable.since));
+    }
+    page
+}

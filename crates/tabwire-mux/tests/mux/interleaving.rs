@@ -335,6 +335,13 @@ impl Play {
         Ok(())
     }
 
+    fn check_nothing_is_held(&self) -> Result<(), String> {
+        match self.browser.targets.iter().find(|(_, target)| !target.held_by.is_empty()) {
+            Some((id, target)) => Err(format!("{id} is held for ever: {target:?}")),
+            None => Ok(()),
+        }
+    }
+
     /// The end of every story: what must hold whatever happened.
     fn finish(mut self) -> Result<u64, String> {
         self.model.step += 1;
@@ -348,13 +355,13 @@ impl Play {
         }
         self.deliver_all()?;
         self.model.check_owed()?;
+        if self.here.is_empty() {
+            self.check_nothing_is_held()?;
+        }
         self.now += Duration::from_secs(6);
         self.mux.tick(self.now);
         self.deliver_all()?;
-        if let Some((id, target)) = self.browser.targets.iter().find(|(_, target)| !target.held_by.is_empty())
-        {
-            return Err(format!("{id} is held for ever: {target:?}"));
-        }
+        self.check_nothing_is_held()?;
         for client in self.here.clone() {
             self.leave(client);
         }

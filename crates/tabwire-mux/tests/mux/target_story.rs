@@ -191,6 +191,21 @@ fn a_page_the_user_opens_is_shown_to_all() {
 }
 
 #[test]
+fn a_page_the_user_opens_while_a_client_creates_one_is_shown_once_that_is_answered() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    stage.discover(2);
+    stage.take_inbox(2);
+    // Both pages are announced before the answer, and nothing tells them apart.
+    let users = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
+    stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
+    stage.flow();
+    assert_eq!(stage.take_inbox(2), [format!("targetCreated page {users}")]);
+    assert!(!stage.is_held(&users));
+}
+
+#[test]
 fn a_worker_is_its_clients_when_that_client_alone_has_its_origin() {
     let mut stage = Stage::new();
     for client in [1, 2] {

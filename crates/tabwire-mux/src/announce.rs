@@ -95,6 +95,7 @@ impl Mux {
     pub(crate) fn target_destroyed(&mut self, id: &str, _now: Instant) {
         let told = self.announced_to(id);
         let Some(gone) = self.targets.take(id) else { return };
+        self.frames.forget_page(id);
         if gone.is_tab() {
             self.open_tabs.retain(|_, tab| *tab != gone.id);
         }

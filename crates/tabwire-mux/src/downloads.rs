@@ -2,6 +2,8 @@
 //!
 //! The browser has one download directory a context, and the last client to set it would take the others'
 //! files. So the house has them saved in a staging directory, and each client's go where it asked for them.
+//! In a context of its own a client's files go straight to its directory. Either way the events come from the
+//! house, because the browser tells every listener of every download.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ use tabwire_wire::{CdpSessionId, ClientId};
 use crate::from_client::Command;
 use crate::mux::Mux;
 use crate::output::Output;
-use crate::target_entry::Owner;
+use crate::target_entry::{Owner, TargetEntry};
 
 /// What one browser-level cdp session asked for with `Browser.setDownloadBehavior`.
 #[derive(Clone, Debug)]
@@ -29,40 +31,58 @@ enum Behavior {
     Allow(PathBuf),
     /// Save under the download's own id.
     AllowAndName(PathBuf),
+    /// The browser saves where the client asked; the context is the client's own.
+    Direct,
     /// Save nothing.
     Deny,
     /// As if nothing had been asked for.
     Default,
 }
 
+/// A browser-level cdp session, and whether the wish is for contexts of the client's own.
+type Place = (CdpSessionId, bool);
+
 /// A download under way.
 #[derive(Clone, Debug)]
 struct Download {
     suggested: String,
-    /// The cdp sessions it concerns.
-    audience: Vec<CdpSessionId>,
+    /// Saved by the browser where it belongs.
+    direct: bool,
+    /// Whom it concerns.
+    audience: Vec<Place>,
 }
 
 /// A finished file on its way to where a client wants it.
 #[derive(Clone, Debug)]
 struct Placement {
     client: ClientId,
-    session: CdpSessionId,
+    place: Place,
     params: Value,
     to: PathBuf,
     events: bool,
+}
+
+/// What the house has asked of the browser.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Mode {
+    /// Nothing.
+    #[default]
+    Off,
+    /// To be told of downloads.
+    Listening,
+    /// To save those of shared contexts in the staging directory.
+    Staging,
 }
 
 /// Downloads of shared contexts.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads {
     staging: Option<PathBuf>,
-    wishes: BTreeMap<CdpSessionId, Wish>,
+    wishes: BTreeMap<Place, Wish>,
     running: BTreeMap<String, Download>,
     placements: BTreeMap<u64, Placement>,
     next: u64,
-    /// Whether the house has files saved in the staging directory.
-    staged: bool,
+    mode: Mode,
 }
 
 impl Downloads {
@@ -83,7 +103,17 @@ impl Mux {
     pub(crate) fn command_downloads(&mut self, command: &Command<'_>, params: &Value, now: Instant) -> bool {
         let context = params.get("browserContextId").and_then(Value::as_str);
         let own = context.is_some_and(|context| self.contexts.contains_key(context));
-        if own || self.downloads.staging.is_none() {
+        if !self.serves_downloads() {
+            return false;
+        }
+        let events = params.get("eventsEnabled").and_then(Value::as_bool).unwrap_or(false);
+        if own {
+            let place = (command.session.clone(), true);
+            self.wish_downloads(
+                place,
+                Wish { client: command.client, behavior: Behavior::Direct, events },
+                now,
+            );
             return false;
         }
         let path = params.get("downloadPath").and_then(Value::as_str).map(PathBuf::from);
@@ -95,33 +125,49 @@ impl Mux {
             // The browser knows best what is wrong with it.
             _ => return false,
         };
-        let events = params.get("eventsEnabled").and_then(Value::as_bool).unwrap_or(false);
-        let wish = Wish { client: command.client, behavior, events };
-        self.downloads.wishes.insert(command.session.clone(), wish);
-        self.stage_or_not(now);
+        let place = (command.session.clone(), false);
+        self.wish_downloads(place, Wish { client: command.client, behavior, events }, now);
         self.answer(command, json!({}));
         true
     }
 
-    /// Turns staging on while somebody wants files, and off when nobody does.
+    /// Whether clients are told of downloads by the mux rather than by the browser.
+    pub(crate) const fn serves_downloads(&self) -> bool {
+        self.downloads.staging.is_some()
+    }
+
+    fn wish_downloads(&mut self, place: Place, wish: Wish, now: Instant) {
+        self.downloads.wishes.insert(place, wish);
+        self.stage_or_not(now);
+    }
+
+    /// Has the browser tell and save what clients want, and no more.
     fn stage_or_not(&mut self, now: Instant) {
-        let wants = |wish: &Wish| matches!(wish.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_));
-        let wanted = self.downloads.wishes.values().any(wants);
-        let Some(staging) = self.downloads.staging.clone().filter(|_| wanted != self.downloads.staged) else {
-            return;
+        let saves = |wish: &Wish| matches!(wish.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_));
+        let wanted = match &self.downloads.wishes {
+            wishes if wishes.values().any(saves) => Mode::Staging,
+            wishes if wishes.values().any(|wish| wish.events) => Mode::Listening,
+            _ => Mode::Off,
         };
-        self.downloads.staged = wanted;
-        let params = if wanted {
-            json!({"behavior": "allowAndName", "downloadPath": staging, "eventsEnabled": true})
-        } else {
-            json!({"behavior": "default", "eventsEnabled": false})
+        if wanted == self.downloads.mode {
+            return;
+        }
+        self.downloads.mode = wanted;
+        let params = match wanted {
+            Mode::Staging => {
+                json!({"behavior": "allowAndName", "downloadPath": self.downloads.staging, "eventsEnabled": true})
+            }
+            Mode::Listening => json!({"behavior": "default", "eventsEnabled": true}),
+            Mode::Off => json!({"behavior": "default", "eventsEnabled": false}),
         };
         self.house_command("Browser.setDownloadBehavior", params, now);
     }
 
-    /// A cdp session is gone, and its wish with it.
+    /// A cdp session is gone, and its wishes with it.
     pub(crate) fn forget_download_wish(&mut self, session: &CdpSessionId, now: Instant) {
-        if self.downloads.wishes.remove(session).is_some() {
+        let before = self.downloads.wishes.len();
+        self.downloads.wishes.retain(|(wishing, _), _| wishing != session);
+        if self.downloads.wishes.len() < before {
             self.stage_or_not(now);
         }
     }
@@ -148,39 +194,38 @@ impl Mux {
 
     fn download_begins(&mut self, guid: &str, params: &Value, now: Instant) {
         let text = |field: &str| params.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let audience = self.download_audience(&text("frameId"));
-        let denied = |session: &CdpSessionId| {
-            self.downloads.wishes.get(session).is_some_and(|wish| wish.behavior == Behavior::Deny)
+        let (direct, audience) = self.download_audience(&text("frameId"));
+        let denied = |place: &Place| {
+            self.downloads.wishes.get(place).is_some_and(|wish| wish.behavior == Behavior::Deny)
         };
-        if !audience.is_empty() && audience.iter().all(denied) {
+        if !direct && !audience.is_empty() && audience.iter().all(denied) {
             self.house_command("Browser.cancelDownload", json!({"guid": guid}), now);
         }
         self.tell_download(&audience, "Browser.downloadWillBegin", params);
-        let download = Download { suggested: text("suggestedFilename"), audience };
+        let download = Download { suggested: text("suggestedFilename"), direct, audience };
         self.downloads.running.insert(guid.to_owned(), download);
     }
 
-    /// Who a download in a frame concerns: the page's owner; everyone with a wish when that is not known.
-    fn download_audience(&self, frame: &str) -> Vec<CdpSessionId> {
-        let owner = self.targets.find(frame).map(|target| &target.owner);
+    /// Whether a frame is in a context of a client's own, and whom a download in it concerns: the page's
+    /// owner, or everyone with a wish when the page is nobody's.
+    fn download_audience(&self, frame: &str) -> (bool, Vec<Place>) {
+        let page = self.targets.find(self.frames.outermost(frame));
+        let owner = page.map(|page| &page.owner);
+        let direct =
+            page.and_then(TargetEntry::context).is_some_and(|context| self.contexts.contains_key(&context));
         let concerns = |wish: &Wish| match owner {
             Some(Owner::Client(client)) => wish.client == *client,
             _ => true,
         };
-        self.downloads
-            .wishes
-            .iter()
-            .filter(|(_, wish)| concerns(wish))
-            .map(|(session, _)| session.clone())
-            .collect()
+        let wishes = self.downloads.wishes.iter().filter(|((_, own), wish)| *own == direct && concerns(wish));
+        (direct, wishes.map(|(place, _)| place.clone()).collect())
     }
 
-    fn tell_download(&mut self, audience: &[CdpSessionId], method: &str, params: &Value) {
-        for session in audience {
-            if let Some(client) =
-                self.downloads.wishes.get(session).filter(|wish| wish.events).map(|wish| wish.client)
-            {
-                self.tell(client, session, method, params.clone());
+    fn tell_download(&mut self, audience: &[Place], method: &str, params: &Value) {
+        for place in audience {
+            let wish = self.downloads.wishes.get(place).filter(|wish| wish.events);
+            if let Some(client) = wish.map(|wish| wish.client) {
+                self.tell(client, &place.0, method, params.clone());
             }
         }
     }
@@ -188,17 +233,20 @@ impl Mux {
     /// The file is whole: it goes to everyone it concerns, and only then are they told.
     fn download_completed(&mut self, guid: &str, params: &Value) {
         let Some(download) = self.downloads.running.remove(guid) else { return };
+        if download.direct {
+            return self.tell_download(&download.audience, "Browser.downloadProgress", params);
+        }
         let Some(from) = self.downloads.staging.as_ref().map(|staging| staging.join(guid)) else { return };
         let mut places = Vec::new();
-        for session in download.audience {
-            let Some(wish) = self.downloads.wishes.get(&session) else { continue };
+        for place in download.audience {
+            let Some(wish) = self.downloads.wishes.get(&place) else { continue };
             let to = match &wish.behavior {
                 Behavior::Allow(directory) => directory.join(file_name(&download.suggested, guid)),
                 Behavior::AllowAndName(directory) => directory.join(guid),
-                Behavior::Deny | Behavior::Default => continue,
+                Behavior::Direct | Behavior::Deny | Behavior::Default => continue,
             };
             let (client, events, params) = (wish.client, wish.events, params.clone());
-            places.push(Placement { client, session, params, to, events });
+            places.push(Placement { client, place, params, to, events });
         }
         let last = places.len().saturating_sub(1);
         if places.is_empty() {
@@ -217,7 +265,7 @@ impl Mux {
     /// A file was placed, or could not be; its client is told how the download ended.
     pub fn download_placed(&mut self, ticket: u64, placed: bool) {
         let Some(mut placement) = self.downloads.placements.remove(&ticket) else { return };
-        if !placement.events || !self.downloads.wishes.contains_key(&placement.session) {
+        if !placement.events || !self.downloads.wishes.contains_key(&placement.place) {
             return;
         }
         if let Some(members) = placement.params.as_object_mut() {
@@ -227,7 +275,7 @@ impl Mux {
                 members.insert("state".to_owned(), json!("canceled"));
             }
         }
-        self.tell(placement.client, &placement.session, "Browser.downloadProgress", placement.params);
+        self.tell(placement.client, &placement.place.0, "Browser.downloadProgress", placement.params);
     }
 }
 

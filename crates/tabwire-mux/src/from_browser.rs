@@ -91,7 +91,10 @@ impl Mux {
                         if method.starts_with("Target.") {
                             let method = method.to_owned();
                             self.on_client_target_event(&event, &method, frame, now);
-                        } else {
+                        } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
+                            if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
+                                self.frames.learn(method, &read_params(&frame));
+                            }
                             let class = class_of(method);
                             self.pass_event(&event, frame, class);
                         }

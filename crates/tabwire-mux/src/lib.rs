@@ -14,6 +14,7 @@ mod client_queue;
 mod counters;
 mod downloads;
 mod filter;
+mod frame_tree;
 mod from_browser;
 mod from_client;
 mod gate;

@@ -57,3 +57,6 @@ pub const QUEUE_SOFT_FRAMES: usize = 8_192;
 
 /// Frames queued towards one client above which it is disconnected.
 pub const QUEUE_HARD_FRAMES: usize = 262_144;
+
+/// Frames whose place in a page is remembered, to know whose a download is.
+pub const FRAMES_REMEMBERED: usize = 16_384;

@@ -13,6 +13,7 @@ use crate::claims::Claims;
 use crate::client::{Client, ClientOptions, Standing, Wishes};
 use crate::counters::Counters;
 use crate::downloads::Downloads;
+use crate::frame_tree::FrameTree;
 use crate::gate::GateTable;
 use crate::limits::{JOIN_DEADLINE, START_DEADLINE};
 use crate::link::LinkState;
@@ -46,6 +47,7 @@ pub struct Mux {
     /// The browser targets our cdp sessions are attached to.
     pub(crate) browser_targets: BrowserTargets,
     pub(crate) downloads: Downloads,
+    pub(crate) frames: FrameTree,
     pub(crate) pending: PendingTable,
     pub(crate) gates: GateTable,
     pub(crate) loss_signals: LossSignals,
@@ -96,6 +98,7 @@ impl Mux {
             claims: Claims::default(),
             browser_targets: BrowserTargets::default(),
             downloads: Downloads::default(),
+            frames: FrameTree::default(),
             pending: PendingTable::default(),
             gates: GateTable::default(),
             loss_signals: LossSignals::default(),

@@ -25,6 +25,7 @@ impl Mux {
         self.targets.clear();
         self.browser_targets.clear();
         self.downloads.clear();
+        self.frames.clear();
         self.open_tabs.clear();
         self.contexts.clear();
         self.claims.clear();

@@ -155,31 +155,6 @@ impl FakeBrowser {
                 self.set_auto_attach(session, params["autoAttach"] == true);
                 Ok(json!({}))
             }
-            "Target.createBrowserContext" => {
-                let context = self.fresh("X");
-                let ends_with = (params["disposeOnDetach"] == true).then(|| session.to_owned());
-                self.contexts.insert(context.clone(), (client, ends_with));
-                self.past_contexts.insert(context.clone(), client);
-                // The window's own surface appears before the answer.
-                self.open("browser_ui", &context, None, client);
-                Ok(json!({"browserContextId": context}))
-            }
-            "Target.disposeBrowserContext" => {
-                let context = text("browserContextId");
-                self.contexts.get(&context).ok_or("Failed to find browser context with id")?;
-                self.dispose(&context);
-                Ok(json!({}))
-            }
-            "Target.getBrowserContexts" => {
-                Ok(json!({"browserContextIds": self.contexts.keys().collect::<Vec<_>>()}))
-            }
-            "Target.createTarget" => {
-                let context = params["browserContextId"].as_str().unwrap_or(DEFAULT_CONTEXT).to_owned();
-                if context != DEFAULT_CONTEXT && !self.contexts.contains_key(&context) {
-                    return Err("Failed to find browser context with id");
-                }
-                Ok(json!({"targetId": self.open("page", &context, None, client)}))
-            }
             "Target.closeTarget" => {
                 let target = text("targetId");
                 self.targets.get(&target).ok_or("No target with given id found")?;
@@ -203,6 +178,44 @@ impl FakeBrowser {
             "Fake.enable" => {
                 self.sessions.get_mut(session).unwrap().enabled = true;
                 Ok(json!({}))
+            }
+            _ => self.answer_making(session, method, params, client),
+        }
+    }
+
+    /// Commands that make contexts and pages; everything unknown is echoed.
+    fn answer_making(
+        &mut self,
+        session: &str,
+        method: &str,
+        params: &Value,
+        client: Option<u64>,
+    ) -> Result<Value, &'static str> {
+        match method {
+            "Target.createBrowserContext" => {
+                let context = self.fresh("X");
+                let ends_with = (params["disposeOnDetach"] == true).then(|| session.to_owned());
+                self.contexts.insert(context.clone(), (client, ends_with));
+                self.past_contexts.insert(context.clone(), client);
+                // The window's own surface appears before the answer.
+                self.open("browser_ui", &context, None, client);
+                Ok(json!({"browserContextId": context}))
+            }
+            "Target.disposeBrowserContext" => {
+                let context = params["browserContextId"].as_str().unwrap_or_default().to_owned();
+                self.contexts.get(&context).ok_or("Failed to find browser context with id")?;
+                self.dispose(&context);
+                Ok(json!({}))
+            }
+            "Target.getBrowserContexts" => {
+                Ok(json!({"browserContextIds": self.contexts.keys().collect::<Vec<_>>()}))
+            }
+            "Target.createTarget" => {
+                let context = params["browserContextId"].as_str().unwrap_or(DEFAULT_CONTEXT).to_owned();
+                if context != DEFAULT_CONTEXT && !self.contexts.contains_key(&context) {
+                    return Err("Failed to find browser context with id");
+                }
+                Ok(json!({"targetId": self.open("page", &context, None, client)}))
             }
             _ => Ok(json!({"echo": params})),
         }

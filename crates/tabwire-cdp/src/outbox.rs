@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use bytes::BytesMut;
 use tokio::sync::Notify;
 
+use crate::farewell::Farewell;
 use crate::limits::{OUTBOX_BYTES, WRITE_BATCH_FRAMES};
 use crate::pending::CommandId;
 use crate::transport::{Flush, FrameSink, TransportError};
@@ -96,7 +97,7 @@ impl Outbox {
         if let Slot::Idle(mut sink) | Slot::Stalled(mut sink) =
             std::mem::replace(&mut state.slot, Slot::Closed)
         {
-            sink.say_goodbye();
+            sink.say_goodbye(Farewell::Done);
         }
         state.queued_bytes = 0;
         state.queue.drain(..).map(|(id, _)| id).collect()
@@ -132,7 +133,7 @@ impl Outbox {
     fn refill(&self, mut sink: FrameSink) -> Option<FrameSink> {
         let mut state = self.lock();
         if matches!(state.slot, Slot::Closed) {
-            sink.say_goodbye();
+            sink.say_goodbye(Farewell::Done);
             return None;
         }
         if state.queue.is_empty() {

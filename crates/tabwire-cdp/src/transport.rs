@@ -7,6 +7,7 @@ use bytes::BytesMut;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::channel::{ChannelSink, ChannelSource};
+use crate::farewell::Farewell;
 use crate::pipe::{PipeSink, PipeSource};
 use crate::pipe_framing::Framed;
 use crate::websocket::{WebSocketSink, WebSocketSource};
@@ -165,9 +166,9 @@ impl FrameSink {
     }
 
     /// Says goodbye if the transport has a word for it and it can be said without waiting.
-    pub fn say_goodbye(&mut self) {
+    pub fn say_goodbye(&mut self, farewell: Farewell) {
         if let Self::WebSocket(sink) = self {
-            sink.say_goodbye();
+            sink.say_goodbye(farewell);
         }
     }
 }

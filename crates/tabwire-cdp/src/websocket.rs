@@ -13,8 +13,11 @@ use http::{HeaderMap, Uri, header};
 use rustls::crypto::CryptoProvider;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio_websockets::{ClientBuilder, Config, Connector, Limits, Message, WebSocketStream, upgrade};
+use tokio_websockets::{
+    ClientBuilder, CloseCode, Config, Connector, Limits, Message, WebSocketStream, upgrade,
+};
 
+use crate::farewell::Farewell;
 use crate::limits::{BROWSER_MESSAGE_CEILING, CONNECT_DEADLINE};
 use crate::pipe_framing::Framed;
 use crate::transport::{Flush, FrameSink, FrameSource, TransportError};
@@ -194,10 +197,15 @@ impl WebSocketSink {
         std::future::poll_fn(|context| self.poll_flush(context)).await
     }
 
-    pub(crate) fn say_goodbye(&mut self) {
+    pub(crate) fn say_goodbye(&mut self, farewell: Farewell) {
+        let code = match farewell {
+            Farewell::Done => CloseCode::NORMAL_CLOSURE,
+            Farewell::Gone(_) => CloseCode::GOING_AWAY,
+            Farewell::Overloaded(_) => CloseCode::SERVICE_OVERLOAD,
+        };
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(Ok(())) = Pin::new(&mut self.sink).poll_ready(&mut context)
-            && self.sink.start_send_unpin(Message::close(None, "")).is_ok()
+            && self.sink.start_send_unpin(Message::close(Some(code), farewell.sentence())).is_ok()
         {
             let _ = Pin::new(&mut self.sink).poll_flush(&mut context);
         }

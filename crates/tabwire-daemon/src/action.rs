@@ -141,10 +141,8 @@ fn checked_address(text: &str) -> Result<String, Failure> {
         Some("http" | "https" | "about" | "data" | "file" | "chrome" | "blob" | "view-source") => {
             Ok(text.to_owned())
         }
-        // `host:port` looks like a scheme; only digits follow it.
-        Some(host) if text[host.len() + 1..].starts_with(|next: char| next.is_ascii_digit()) => {
-            Ok(format!("http://{text}"))
-        }
+        // `host:port` looks like a scheme; a host has a dot or is this machine.
+        Some(host) if host == "localhost" || host.contains('.') => Ok(format!("http://{text}")),
         Some(_) => Err(bad("its scheme is not one a page can have")),
         None => Ok(format!("https://{text}")),
     }
@@ -166,7 +164,9 @@ mod tests {
         ] {
             assert_eq!(checked_address(typed).as_deref(), Ok(opened));
         }
-        for bad in ["", " ", "javascript:alert(1)", "two words", "a\nb", "mailto:x@y"] {
+        for bad in
+            ["", " ", "javascript:alert(1)", "javascript:1", "intranet:80", "two words", "a\nb", "mailto:x@y"]
+        {
             assert!(checked_address(bad).is_err(), "{bad}");
         }
     }

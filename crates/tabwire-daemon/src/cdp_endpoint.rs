@@ -106,7 +106,7 @@ impl Daemon {
             .into_iter()
             .map(|tab| {
                 json!({
-                    "id": tab.tab, "type": "page", "title": tab.title, "url": tab.url, "description": "",
+                    "id": tab.target, "type": "page", "title": tab.title, "url": tab.url, "description": "",
                     "webSocketDebuggerUrl": socket,
                 })
             })

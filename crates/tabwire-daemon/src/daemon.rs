@@ -206,7 +206,7 @@ impl Daemon {
         for session in self.sessions.all() {
             if let Some(live) = session.take_live().await {
                 match self.fleet.stop(&live.browser).await {
-                    Ok(()) => stopped += 1,
+                    Ok(()) => stopped += usize::from(live.browser.ownership.may_close()),
                     Err(failure) => {
                         tracing::warn!(%failure, session = %session.name, "a browser did not end");
                     }

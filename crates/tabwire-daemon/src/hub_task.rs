@@ -8,7 +8,7 @@ use std::time::Instant;
 use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
-use tabwire_cdp::{Flush, FrameSink, FrameSource, Framed, TransportError};
+use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
 use tabwire_wire::{ClientId, UpstreamKind};
 use tokio::sync::{mpsc, watch};
@@ -22,6 +22,9 @@ type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
 type Flushed = (ClientId, FrameSink, Result<(), TransportError>);
 type Placed = (u64, bool);
+
+/// Said to a client that is disconnected for not reading.
+const TOO_SLOW: &str = "BACKPRESSURE: this connection reads too slowly; too much is waiting for it";
 
 /// One client's wires.
 struct Line {
@@ -108,7 +111,7 @@ impl HubTask {
         for line in self.lines.values_mut() {
             line.reader.abort();
             if let Some(sink) = &mut line.sink {
-                sink.say_goodbye();
+                sink.say_goodbye(Farewell::Gone("BROWSER_GONE: the browser has exited or was let go"));
             }
         }
         self.state.send_replace(HubState::Gone(Arc::from(reason)));
@@ -235,10 +238,10 @@ impl HubTask {
                     line.reader = reader;
                 }
             }
-            Ok(Some(Framed::Oversize(_))) | Ok(None) => self.drop_client(client, now),
+            Ok(Some(Framed::Oversize(_))) | Ok(None) => self.drop_client(client, Farewell::Done, now),
             Err(error) => {
                 tracing::debug!(%client, %error, "reading from a client failed");
-                self.drop_client(client, now);
+                self.drop_client(client, Farewell::Done, now);
             }
         }
     }
@@ -254,16 +257,16 @@ impl HubTask {
         line.sink = Some(sink);
         match result {
             Ok(()) => self.dirty.push(client),
-            Err(_) => self.drop_client(client, now),
+            Err(_) => self.drop_client(client, Farewell::Done, now),
         }
     }
 
-    fn drop_client(&mut self, client: ClientId, now: Instant) {
+    fn drop_client(&mut self, client: ClientId, farewell: Farewell, now: Instant) {
         if let Some(mut line) = self.lines.remove(&client) {
             line.reader.abort();
             self.events_dropped += line.queue.dropped();
             if let Some(sink) = &mut line.sink {
-                sink.say_goodbye();
+                sink.say_goodbye(farewell);
             }
             self.mux.client_left(client, now);
         }
@@ -305,7 +308,7 @@ impl HubTask {
                 if let Some(line) = self.lines.get_mut(&client) {
                     if let Err(overflow) = line.queue.push(frame, class) {
                         tracing::warn!(%client, %overflow, "a client is disconnected");
-                        self.drop_client(client, Instant::now());
+                        self.drop_client(client, Farewell::Overloaded(TOO_SLOW), Instant::now());
                         return;
                     }
                     self.dirty.push(client);
@@ -354,8 +357,8 @@ impl HubTask {
                 Ok(Flush::Done) => {
                     line.sink = Some(sink);
                     if line.queue.is_empty() {
-                        if line.closing.is_some() {
-                            self.drop_client(client, Instant::now());
+                        if let Some(sentence) = line.closing {
+                            self.drop_client(client, Farewell::Gone(sentence), Instant::now());
                         }
                         return;
                     }
@@ -367,7 +370,7 @@ impl HubTask {
                     }));
                     return;
                 }
-                Err(_) => return self.drop_client(client, Instant::now()),
+                Err(_) => return self.drop_client(client, Farewell::Done, Instant::now()),
             }
         }
     }

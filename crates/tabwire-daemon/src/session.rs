@@ -67,6 +67,7 @@ impl Session {
         // What the session was started with stays in force when its browser has to be started again.
         let options = match live.take() {
             Some(before) if *options == SessionOptions::default() => before.options.clone(),
+            None if *options == SessionOptions::default() => self.remembered_options(),
             _ => options.clone(),
         };
         let labels = vec![("session".to_owned(), self.name.to_string())];
@@ -75,6 +76,11 @@ impl Session {
         let started = self.bring_up(browser, options, None).await?;
         *live = Some(Arc::clone(&started));
         Ok(Ready { live: started, notices })
+    }
+
+    /// The options an earlier daemon ran the session with.
+    fn remembered_options(&self) -> SessionOptions {
+        SessionRecord::find(&self.directory, &self.name).map(|record| record.options).unwrap_or_default()
     }
 
     /// Takes up a browser that an earlier daemon served.

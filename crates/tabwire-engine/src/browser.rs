@@ -19,6 +19,9 @@ use crate::tab_book::TabBook;
 pub struct TabInfo {
     /// Its id.
     pub tab: TabId,
+    /// The browser's own name for it.
+    #[serde(skip)]
+    pub target: TargetId,
     /// Its title.
     pub title: String,
     /// Its address.
@@ -89,6 +92,7 @@ impl Browser {
             .map(|info| TabInfo {
                 tab: state.book.id_of(&info.target_id),
                 current: current.as_ref() == Some(&info.target_id),
+                target: info.target_id,
                 title: info.title,
                 url: info.url,
             })

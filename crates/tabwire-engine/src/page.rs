@@ -72,9 +72,12 @@ impl Page {
     /// # Errors
     /// With `EVAL_FAILED` when it throws.
     pub async fn evaluate(&self, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
+        // Only the console's mode takes `await` outside a function, and only the other awaits a promise that
+        // the expression yields.
+        let awaits = expression.contains("await");
         let params = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
-            "replMode": true,
+            "replMode": awaits,
         });
         let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
         let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;

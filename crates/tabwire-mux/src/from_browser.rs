@@ -327,8 +327,10 @@ impl Mux {
             Meaning::TargetList => {
                 self.pass_filtered(client, client_id, session, arrived, "targetInfos", |mux, info| {
                     let id = info.get("targetId").and_then(Value::as_str).unwrap_or_default();
-                    if info.get("type").and_then(Value::as_str) == Some("browser") {
-                        return mux.is_own_browser_target(client, id);
+                    match info.get("type").and_then(Value::as_str) {
+                        Some("browser") => return mux.is_own_browser_target(client, id),
+                        Some("browser_ui") => return false,
+                        _ => {}
                     }
                     let shown = mux.may_name_target(client, id);
                     if shown {

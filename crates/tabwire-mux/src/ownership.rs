@@ -140,7 +140,9 @@ impl Mux {
 
     /// The browser creates a tab target and, right after it, the page target in it.
     fn link_partner(&mut self, id: &TargetId) {
-        let Some(entry) = self.targets.find(id.as_str()) else { return };
+        // While the link starts, targets are listed in no order, and nobody's tabs need no partner.
+        let listed = self.link == LinkState::Starting;
+        let Some(entry) = self.targets.find(id.as_str()).filter(|_| !listed) else { return };
         let context = entry.context();
         if entry.is_tab() {
             self.open_tabs.insert(context, id.clone());

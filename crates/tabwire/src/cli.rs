@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{SessionName, TabId};
+use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
 /// Lets software agents drive a browser.
 #[derive(Debug, Parser)]
@@ -87,7 +87,7 @@ pub(crate) enum Command {
         #[arg(long)]
         http: bool,
         /// Show the client other clients' targets too.
-        #[arg(long)]
+        #[arg(long, conflicts_with = "http")]
         share_all: bool,
         #[command(flatten)]
         options: SessionFlags,
@@ -154,10 +154,10 @@ pub(crate) struct SessionFlags {
     /// Keep a profile: a name, or a directory (with a slash).
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
-    /// Attach to a running browser: a port, an http(s) or ws(s) address, a profile directory, or a channel.
+    /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
-    /// A header for a remote browser, `Name: value`; may be repeated.
+    /// A header for a remote browser, `Name: value`, or `@FILE` with one a line; may be repeated.
     #[arg(long = "header", value_name = "HEADER", requires = "cdp")]
     headers: Vec<String>,
     /// A flag for the browser, `--name=value`; may be repeated.
@@ -175,19 +175,35 @@ pub(crate) struct SessionFlags {
 }
 
 impl SessionFlags {
-    pub(crate) fn into_options(self) -> SessionOptions {
-        SessionOptions {
+    pub(crate) fn into_options(self) -> Result<SessionOptions, Failure> {
+        Ok(SessionOptions {
             browser: self.browser,
             headed: self.headed,
             profile: self.profile.map(absolute),
             cdp: self.cdp,
-            headers: self.headers,
+            headers: read_headers(self.headers)?,
             browser_arguments: self.browser_arguments,
             allow_dangerous_arguments: self.allow_dangerous_browser_args,
             proxy: self.proxy,
             window: self.window,
-        }
+        })
     }
+}
+
+/// Headers as given, and those in files: a credential in a file shows in no process list.
+fn read_headers(given: Vec<String>) -> Result<Vec<String>, Failure> {
+    let mut headers = Vec::new();
+    for header in given {
+        let Some(path) = header.strip_prefix('@') else {
+            headers.push(header);
+            continue;
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::new(ErrorCode::BadArgs, format!("The header file {path} cannot be read: {error}."))
+        })?;
+        headers.extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned));
+    }
+    Ok(headers)
 }
 
 /// A profile directory means one seen from here, not from the daemon.

@@ -32,7 +32,7 @@ pub fn main() -> ExitCode {
     let printer = Printer::new(cli.json, cli.quiet);
     let environment = Environment::read();
     match commands::run(cli, &environment, &printer) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => exit::failed(&failure, &printer),
     }
 }

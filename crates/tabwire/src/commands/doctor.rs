@@ -1,12 +1,13 @@
 //! `doctor`: checks what Tabwire needs, and says what to do about what is not right.
 
 use std::path::Path;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tabwire_browser::{BrowserDescriptor, PrivateDir, SandboxObstacle, finder, keeper_client, sweep};
 use tabwire_wire::api::StatusAnswer;
-use tabwire_wire::{ErrorCode, Failure, VERSION};
+use tabwire_wire::{Failure, VERSION};
 
 use super::Context;
 use crate::daemon_client::{AskError, ask};
@@ -41,7 +42,7 @@ impl Verdict {
     }
 }
 
-pub(super) fn run(context: &Context<'_>, fix: bool) -> Result<(), Failure> {
+pub(super) fn run(context: &Context<'_>, fix: bool) -> Result<ExitCode, Failure> {
     let paths = &context.environment.paths;
     let mut findings = vec![browser(context), sandbox()];
     for (what, path) in [("runtime directory", &paths.runtime), ("state directory", &paths.state)] {
@@ -62,11 +63,12 @@ pub(super) fn run(context: &Context<'_>, fix: bool) -> Result<(), Failure> {
         .collect();
     context.printer.answer(&json!({"findings": list}), || describe(&findings));
     let wrong = findings.iter().filter(|finding| matches!(finding.verdict, Verdict::Wrong { .. })).count();
-    if wrong == 0 || context.printer.is_json() {
-        return Ok(());
+    if wrong > 0 {
+        context.printer.notice(&format!(
+            "{wrong} check(s) failed; do what is said beside each, or run `tabwire doctor --fix` for the safe ones"
+        ));
     }
-    Err(Failure::new(ErrorCode::NoBackend, format!("{wrong} check(s) failed."))
-        .with_hint("Do what is said beside each, or run `tabwire doctor --fix` for the safe ones."))
+    Ok(ExitCode::from(u8::from(wrong > 0)))
 }
 
 fn describe(findings: &[Finding]) -> String {

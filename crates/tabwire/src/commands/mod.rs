@@ -9,6 +9,7 @@ mod doctor;
 mod keep;
 mod status;
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
@@ -26,25 +27,25 @@ pub(crate) struct Context<'a> {
     pub(crate) timeout: Option<Duration>,
 }
 
-pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Result<(), Failure> {
+pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Result<ExitCode, Failure> {
     let session = cli.session.unwrap_or_default();
     let context = Context { environment, printer, session, timeout: cli.timeout };
-    match cli.command {
+    let done = match cli.command {
         Command::Open { url, new_tab, options } => {
             let params = json!({"url": url, "new_tab": new_tab});
-            action::open(&context, params, options.into_options())
+            action::open(&context, params, options.into_options()?)
         }
-        Command::Tabs { options } => action::tabs(&context, options.into_options()),
+        Command::Tabs { options } => action::tabs(&context, options.into_options()?),
         Command::Eval { expression, tab, options } => {
             let params = json!({"expression": expression, "tab": tab});
-            action::eval(&context, params, options.into_options())
+            action::eval(&context, params, options.into_options()?)
         }
         Command::Close { tab } => action::close(&context, json!({"tab": tab})),
         Command::Status => status::run(&context),
         Command::CdpUrl { http, share_all, options } => {
-            cdp_url::run(&context, http, share_all, options.into_options())
+            cdp_url::run(&context, http, share_all, options.into_options()?)
         }
-        Command::Doctor { fix } => doctor::run(&context, fix),
+        Command::Doctor { fix } => return doctor::run(&context, fix),
         Command::Demo { yes } => demo::run(&context, yes),
         Command::Daemon { command } => daemon::run(&context, &command),
         Command::Completions { shell } => {
@@ -52,5 +53,6 @@ pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Res
             Ok(())
         }
         Command::Keep => keep::run(),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }

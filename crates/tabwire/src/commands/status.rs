@@ -8,12 +8,23 @@ use tabwire_wire::api::StatusAnswer;
 
 use super::Context;
 use super::action::unreadable;
+use crate::daemon_client::{AskError, ask};
 use crate::daemon_start::ask_daemon;
 use crate::printer::table;
 
 pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
     let timeout = context.timeout.unwrap_or(Duration::from_secs(10));
-    let answer = ask_daemon(context.environment, "GET", "/v1/status", None, timeout)?;
+    let answer = match ask(&context.environment.paths.socket(), "GET", "/v1/status", None, timeout) {
+        Ok(answer) => answer,
+        Err(AskError::NotRunning) => {
+            context.printer.answer(&json!({"running": false, "sessions": []}), || {
+                "no daemon runs, so there are no sessions; `tabwire open URL` starts both".to_owned()
+            });
+            return Ok(());
+        }
+        Err(AskError::DaemonOlder) => ask_daemon(context.environment, "GET", "/v1/status", None, timeout)?,
+        Err(AskError::Failed(failure)) => return Err(failure),
+    };
     let status: StatusAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
     context.printer.answer(&json!(status), || describe(&status));
     Ok(())

@@ -106,6 +106,9 @@ fn a_killed_daemon_leaves_the_browser_only_for_the_linger() {
     eventually("its traces go too", 5, || {
         world.files("runtime/browsers").is_empty() && world.files("runtime/profiles").is_empty()
     });
+    assert!(world.processes().is_empty(), "{:?}", world.processes());
+    // Only the dead daemon's socket is left, for the next one to replace.
+    world.run(&["status"]).succeeded();
 }
 
 #[test]

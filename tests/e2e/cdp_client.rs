@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// How long an answer or event is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Sixteen zero bytes in base64; the key's randomness protects proxies, and there is none here.
 const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA==";
@@ -23,7 +23,6 @@ pub(crate) struct CdpClient {
 
 /// A page the client made and attached to.
 pub(crate) struct CdpPage {
-    pub(crate) target: String,
     pub(crate) session: String,
 }
 
@@ -180,7 +179,7 @@ impl CdpClient {
     pub(crate) fn open_page(&mut self, url: &str) -> CdpPage {
         let target = text(&self.call("Target.createTarget", json!({"url": url}), None)["targetId"]);
         let session = self.attach(&target);
-        CdpPage { target, session }
+        CdpPage { session }
     }
 
     pub(crate) fn attach(&mut self, target: &str) -> String {
@@ -190,7 +189,7 @@ impl CdpClient {
 
     /// Evaluates in a page and gives the value.
     pub(crate) fn evaluate(&mut self, expression: &str, session: &str) -> Value {
-        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true});
         self.call("Runtime.evaluate", params, Some(session))["result"]["value"].take()
     }
 }

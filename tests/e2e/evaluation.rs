@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::fixture_site::FixtureSite;
+use crate::waiting::eventually;
 use crate::world::World;
 
 #[test]
@@ -14,7 +15,7 @@ fn values_are_printed_as_people_expect() {
         ("6 * 7", "42"),
         ("undefined", "undefined"),
         ("NaN", "NaN"),
-        ("-0", "-0"),
+        ("0 * -1", "-0"),
         ("10n ** 20n", "100000000000000000000n"),
         ("null", "null"),
         ("[1, 'two']", "[\n  1,\n  \"two\"\n]"),
@@ -67,15 +68,20 @@ fn what_throws_fails_with_the_pages_words() {
 #[test]
 fn a_page_that_does_not_answer_times_out_with_4() {
     let world = World::new();
-    world.open(&["about:blank"]);
+    let stuck = world.open(&["about:blank"]);
     let started = Instant::now();
     let endless = world.run(&["--json", "--timeout", "700ms", "eval", "while (true) {}"]);
     assert_eq!(endless.failure(), ("TIMEOUT".to_owned(), 4));
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    let pending = world.run(&["--json", "--timeout", "300ms", "eval", "await new Promise(() => {})"]);
-    assert_eq!(pending.failure(), ("TIMEOUT".to_owned(), 4));
     let tab = world.open(&["--new-tab", "about:blank"]);
     assert_eq!(world.run(&["eval", "1", "--tab", &tab]).succeeded().text(), "1", "another tab is unaffected");
+    let pending = world.run(&["--json", "--timeout", "300ms", "eval", "await new Promise(() => {})"]);
+    assert_eq!(pending.failure(), ("TIMEOUT".to_owned(), 4));
+    // What the browser never answers is remembered until its page goes.
+    for each in [stuck, tab] {
+        world.run(&["close", "--tab", &each]).succeeded();
+    }
+    eventually("nothing is pending", 5, || world.number("pending") == 0);
 }
 
 #[test]
@@ -90,6 +96,16 @@ fn a_slow_page_times_out_and_an_unreachable_one_says_so() {
     assert!(nowhere.code == 1 && nowhere.stdout.contains("ERR_NAME"), "f48: {nowhere:?}");
     world.open(&[&site.page("/plain")]);
     assert_eq!(world.eval("document.title"), "Plain page");
+}
+
+#[test]
+fn tabs_are_listed_with_the_titles_they_have_now() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    let title = |world: &World| world.json(&["tabs"])["result"]["tabs"][0]["title"].clone();
+    assert_eq!(title(&world), "Plain page");
+    world.eval("document.title = 'Renamed'");
+    assert_eq!(title(&world), "Renamed");
 }
 
 #[test]

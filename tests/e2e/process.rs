@@ -4,6 +4,8 @@ use std::fs;
 
 use rustix::process::{Pid, Signal};
 
+use crate::waiting::eventually;
+
 /// One running process; zombies have ended and are none.
 #[derive(Clone, Debug)]
 pub(crate) struct Process {
@@ -53,9 +55,10 @@ pub(crate) fn signal(pid: i32, signal: Signal) {
     }
 }
 
-/// Kills a process and does not ask it.
+/// Kills a process without asking it, and waits until it is gone.
 pub(crate) fn kill(pid: i32) {
     signal(pid, Signal::KILL);
+    eventually("a killed process ends", 10, || !is_running(pid));
 }
 
 /// The most memory a process has had so far, in MiB.

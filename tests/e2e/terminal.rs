@@ -24,7 +24,7 @@ fn a_pipe_never_gets_an_escape_byte() {
 #[test]
 fn a_terminal_gets_colours_unless_they_are_not_wanted() {
     let world = World::new().with("TERM", "xterm-256color");
-    for arguments in ["--help", "close", "opne"] {
+    for arguments in ["close", "tabs --browser /nonexistent"] {
         let shown = on_a_terminal(&world, arguments);
         assert!(shown.contains(ESCAPE), "{arguments}: {shown:?}");
     }

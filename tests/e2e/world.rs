@@ -14,10 +14,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{Process, kill};
+use crate::process::{Process, signal};
 use crate::waiting::{eventually, find_eventually};
 
 /// The binary under test.
@@ -273,7 +274,7 @@ impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
             for process in self.processes() {
-                kill(process.pid);
+                signal(process.pid, Signal::KILL);
             }
             return;
         }

@@ -173,7 +173,7 @@ impl Session {
             Ok(facts) => {
                 let (held, counted) = (facts.leftovers, facts.counters);
                 let astray = counted.answers_unknown + counted.answers_misrouted + counted.events_unowned;
-                let held = held.sessions + held.contexts + held.gates + held.pending;
+                let held = held.sessions + held.contexts + held.holds + held.pending;
                 (facts.clients, facts.pending, held, astray, facts.events_dropped)
             }
         };

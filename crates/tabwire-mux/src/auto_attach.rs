@@ -9,7 +9,7 @@ use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
-use crate::gate::{GateId, Held};
+use crate::hold::{Held, HoldId};
 use crate::mux::Mux;
 use crate::output::FrameClass;
 use crate::pending::{Asker, Errand, Meaning};
@@ -111,7 +111,7 @@ impl Mux {
         }
         let params = json!({"targetId": id.as_str(), "flatten": true});
         let errand =
-            Errand::AutoAttach { browser_session: session.clone(), target: id.clone(), gates: Vec::new() };
+            Errand::AutoAttach { browser_session: session.clone(), target: id.clone(), holds: Vec::new() };
         self.send(Some(session), "Target.attachToTarget", params, errand, now);
     }
 
@@ -162,12 +162,12 @@ impl Mux {
             self.let_through(client, held, now);
             return;
         }
-        let held = self.gates.hold(client, count, held);
+        let held = self.holds.hold(client, count, held);
         for pending in self.pending.iter_mut() {
             if concerns(&pending.asker)
-                && let Asker::House(Errand::AutoAttach { gates, .. }) = &mut pending.asker
+                && let Asker::House(Errand::AutoAttach { holds, .. }) = &mut pending.asker
             {
-                gates.push(held);
+                holds.push(held);
             }
         }
     }
@@ -180,9 +180,9 @@ impl Mux {
     }
 
     /// An attachment is through; what waited for it last goes on.
-    pub(crate) fn pass_gates(&mut self, gates: &[GateId], now: Instant) {
-        for gate in gates {
-            if let Some((client, held)) = self.gates.pass(*gate) {
+    pub(crate) fn pass_holds(&mut self, holds: &[HoldId], now: Instant) {
+        for hold in holds {
+            if let Some((client, held)) = self.holds.pass(*hold) {
                 self.let_through(client, held, now);
             }
         }
@@ -193,7 +193,7 @@ impl Mux {
         &mut self,
         session: &CdpSessionId,
         child: Option<&str>,
-        gates: &[GateId],
+        holds: &[HoldId],
         now: Instant,
     ) {
         let unwanted =
@@ -202,7 +202,7 @@ impl Mux {
             let params = json!({"sessionId": child});
             self.send(Some(session), "Target.detachFromTarget", params, Errand::Chore, now);
         }
-        self.pass_gates(gates, now);
+        self.pass_holds(holds, now);
     }
 
     /// An attachment the mux asked for will not come: nobody waits for that client any more.
@@ -210,13 +210,13 @@ impl Mux {
         &mut self,
         session: &CdpSessionId,
         target: &TargetId,
-        gates: &[GateId],
+        holds: &[HoldId],
         now: Instant,
     ) {
         if let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) {
             self.client_resumes(client, target, now);
         }
-        self.pass_gates(gates, now);
+        self.pass_holds(holds, now);
     }
 
     /// The event of an attachment that the mux asked for, as its client is told it.

@@ -10,7 +10,7 @@ use tabwire_cdp::envelope::{BrowserFrameKind, peek_browser_frame};
 use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
 
 use crate::client::Client;
-use crate::gate::Held;
+use crate::hold::Held;
 use crate::lenient_json;
 use crate::loss::WeakSignal;
 use crate::mux::Mux;
@@ -278,8 +278,8 @@ impl Mux {
             Errand::OpenHouse => self.house_opened(result, now),
             Errand::FurnishHouse => self.house_furnished(now),
             Errand::OpenRoot(client) => self.root_opened(client, result, now),
-            Errand::AutoAttach { browser_session, gates, .. } => {
-                self.auto_attached(&browser_session, body.text("sessionId"), &gates, now);
+            Errand::AutoAttach { browser_session, holds, .. } => {
+                self.auto_attached(&browser_session, body.text("sessionId"), &holds, now);
             }
             Errand::OrphanCreate(client) => {
                 let owner = self.owner_after(client);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::client::{Client, Standing};
-use crate::gate::Held;
+use crate::hold::Held;
 use crate::link::LinkState;
 use crate::loss::WeakSignal;
 use crate::mux::Mux;
@@ -105,8 +105,8 @@ impl Mux {
     pub(crate) fn errand_failed(&mut self, id: u64, errand: Errand, now: Instant) {
         match errand {
             Errand::OpenRoot(client) => self.dismiss(client, CloseReason::JoinFailed),
-            Errand::AutoAttach { browser_session, target, gates } => {
-                self.auto_attach_failed(&browser_session, &target, &gates, now);
+            Errand::AutoAttach { browser_session, target, holds } => {
+                self.auto_attach_failed(&browser_session, &target, &holds, now);
             }
             Errand::OrphanCreate(client) | Errand::OrphanContext(client) => {
                 let owner = self.owner_after(client);

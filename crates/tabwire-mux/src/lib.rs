@@ -17,7 +17,7 @@ mod filter;
 mod frame_tree;
 mod from_browser;
 mod from_client;
-mod gate;
+mod hold;
 mod house;
 mod lenient_json;
 pub mod limits;

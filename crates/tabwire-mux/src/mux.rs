@@ -14,7 +14,7 @@ use crate::client::{Client, ClientOptions, Standing, Wishes};
 use crate::counters::Counters;
 use crate::downloads::Downloads;
 use crate::frame_tree::FrameTree;
-use crate::gate::GateTable;
+use crate::hold::HoldTable;
 use crate::limits::{JOIN_DEADLINE, START_DEADLINE};
 use crate::link::LinkState;
 use crate::loss::LossSignals;
@@ -49,7 +49,7 @@ pub struct Mux {
     pub(crate) downloads: Downloads,
     pub(crate) frames: FrameTree,
     pub(crate) pending: PendingTable,
-    pub(crate) gates: GateTable,
+    pub(crate) holds: HoldTable,
     pub(crate) loss_signals: LossSignals,
     pub(crate) counters: Counters,
     /// Orders arrivals of clients and releases of targets.
@@ -67,7 +67,7 @@ pub struct Leftovers {
     /// Unanswered commands of clients.
     pub pending: usize,
     /// Frames held back.
-    pub gates: usize,
+    pub holds: usize,
     /// Browser contexts owned by clients.
     pub contexts: usize,
     /// Targets owned by clients, or paused for them.
@@ -100,7 +100,7 @@ impl Mux {
             downloads: Downloads::default(),
             frames: FrameTree::default(),
             pending: PendingTable::default(),
-            gates: GateTable::default(),
+            holds: HoldTable::default(),
             loss_signals: LossSignals::default(),
             counters: Counters::default(),
             sequence: 0,
@@ -133,7 +133,7 @@ impl Mux {
             clients: self.clients.len(),
             sessions: self.sessions.iter().filter(|(_, session)| session.client().is_some()).count(),
             pending: self.pending.iter().filter(|(_, pending)| client_pending(pending)).count(),
-            gates: self.gates.len(),
+            holds: self.holds.len(),
             contexts: self.contexts.len(),
             targets: self
                 .targets
@@ -179,7 +179,7 @@ impl Mux {
             Asker::Client { client: asker, .. } => *asker == client,
             Asker::House(_) => false,
         });
-        self.gates.forget_client(client);
+        self.holds.forget_client(client);
         let mut touched = BTreeSet::new();
         if let Some(root) = gone.root() {
             for (session, entry) in self.sessions.take_tree(root) {

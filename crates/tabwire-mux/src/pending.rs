@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
 
-use crate::gate::GateId;
+use crate::hold::HoldId;
 use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 
 /// The largest id the browser takes.
@@ -30,7 +30,7 @@ pub(crate) enum Errand {
     /// A client's browser-level cdp session.
     OpenRoot(ClientId),
     /// Attaching a client to a target because it asked for auto-attach.
-    AutoAttach { browser_session: CdpSessionId, target: TargetId, gates: Vec<GateId> },
+    AutoAttach { browser_session: CdpSessionId, target: TargetId, holds: Vec<HoldId> },
     /// A target being created by a client that no longer waits for it.
     OrphanCreate(ClientId),
     /// A browser context being made by a client that no longer waits for it.

@@ -7,7 +7,7 @@ use tabwire_cdp::envelope::peek_client_frame;
 use tabwire_wire::{CdpSessionId, ClientId, ErrorCode};
 
 use crate::client::{Client, OnLoss, Standing};
-use crate::gate::Held;
+use crate::hold::Held;
 use crate::link::LinkState;
 use crate::mux::Mux;
 use crate::output::{CloseReason, FrameClass, Output};
@@ -34,7 +34,7 @@ impl Mux {
             ErrorCode::OutcomeUnknown,
             "BROWSER_GONE: the browser went away before it answered; the command may or may not have run.",
         );
-        for (client, held) in self.gates.open_all() {
+        for (client, held) in self.holds.open_all() {
             if let Held::Answer(frame) = held {
                 self.deliver(client, frame, FrameClass::Answer);
             }

@@ -7,9 +7,9 @@ use tabwire_wire::ClientId;
 
 /// Names one held thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct GateId(u64);
+pub(crate) struct HoldId(u64);
 
-/// What waits behind a gate.
+/// What is held back.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Held {
     /// An answer.
@@ -19,47 +19,47 @@ pub(crate) enum Held {
 }
 
 #[derive(Debug)]
-struct Gate {
+struct Hold {
     client: ClientId,
     waits_for: usize,
     held: Held,
 }
 
-/// The gates; each opens when the last attachment it waits for is through.
+/// The holds; each opens when the last attachment it waits for is through.
 #[derive(Debug, Default)]
-pub(crate) struct GateTable {
+pub(crate) struct HoldTable {
     next: u64,
-    gates: BTreeMap<GateId, Gate>,
+    holds: BTreeMap<HoldId, Hold>,
 }
 
-impl GateTable {
-    pub(crate) fn hold(&mut self, client: ClientId, waits_for: usize, held: Held) -> GateId {
+impl HoldTable {
+    pub(crate) fn hold(&mut self, client: ClientId, waits_for: usize, held: Held) -> HoldId {
         self.next += 1;
-        let id = GateId(self.next);
-        self.gates.insert(id, Gate { client, waits_for, held });
+        let id = HoldId(self.next);
+        self.holds.insert(id, Hold { client, waits_for, held });
         id
     }
 
     /// One attachment is through; yields what was held when it was the last.
-    pub(crate) fn pass(&mut self, id: GateId) -> Option<(ClientId, Held)> {
-        let gate = self.gates.get_mut(&id)?;
-        gate.waits_for = gate.waits_for.saturating_sub(1);
-        if gate.waits_for > 0 {
+    pub(crate) fn pass(&mut self, id: HoldId) -> Option<(ClientId, Held)> {
+        let hold = self.holds.get_mut(&id)?;
+        hold.waits_for = hold.waits_for.saturating_sub(1);
+        if hold.waits_for > 0 {
             return None;
         }
-        self.gates.remove(&id).map(|gate| (gate.client, gate.held))
+        self.holds.remove(&id).map(|hold| (hold.client, hold.held))
     }
 
     pub(crate) fn forget_client(&mut self, client: ClientId) {
-        self.gates.retain(|_, gate| gate.client != client);
+        self.holds.retain(|_, hold| hold.client != client);
     }
 
     /// Yields everything held, in the order it was held.
     pub(crate) fn open_all(&mut self) -> Vec<(ClientId, Held)> {
-        std::mem::take(&mut self.gates).into_values().map(|gate| (gate.client, gate.held)).collect()
+        std::mem::take(&mut self.holds).into_values().map(|hold| (hold.client, hold.held)).collect()
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.gates.len()
+        self.holds.len()
     }
 }

@@ -1,5 +1,7 @@
 //! The CDP endpoint: discovery over HTTP, and the websocket that makes its visitor a client of the browser.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
@@ -10,8 +12,8 @@ use serde_json::json;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
 use tabwire_mux::{ClientOptions, OnLoss, Share};
-use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_wire::api::{ClientSlotAnswer, SessionOptions};
+use tabwire_wire::{ErrorCode, Failure, SessionName};
 use tokio_websockets::ServerBuilder;
 
 use crate::daemon::Daemon;
@@ -43,6 +45,10 @@ impl Daemon {
         };
         let session = self.sessions.obtain(&name)?;
         let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        let place = match live.options.single_client {
+            false => None,
+            true => Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&name))?),
+        };
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -56,7 +62,7 @@ impl Daemon {
                 .serve(stream);
             let (source, sink) = split(socket);
             let options = ClientOptions { share, on_loss: OnLoss::Close };
-            match live.browser.hub.join(source, sink, options).await {
+            match live.browser.hub.join_in_place(source, sink, options, place).await {
                 Ok(client) => tracing::info!(%client, session = %name, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
             }
@@ -68,6 +74,19 @@ impl Daemon {
         headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
         headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
         Ok(answer)
+    }
+
+    /// `/client-slot`: whether a client would be served now.
+    pub(crate) async fn client_slot(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<Answer, Failure> {
+        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
+        let single = session.find_live().await.is_some_and(|live| live.options.single_client);
+        let mode = if single { "single-active" } else { "multi" }.to_owned();
+        let busy = single && session.slot.available_permits() == 0;
+        Ok(json_answer(StatusCode::OK, &ClientSlotAnswer { mode, busy }))
     }
 
     /// `/json/version`: what the browser is, and where its websocket is.
@@ -113,6 +132,11 @@ impl Daemon {
             .collect();
         Ok(json_answer(StatusCode::OK, &tabs))
     }
+}
+
+fn slot_taken(name: &SessionName) -> Failure {
+    Failure::new(ErrorCode::Busy, format!("Session {name} serves one CDP client at a time, and has one."))
+        .with_hint("Wait until /client-slot says it is free, or use another session.")
 }
 
 /// Checks a websocket handshake and computes its answer.

@@ -146,10 +146,11 @@ impl Gate {
         if bearer.is_some_and(|presented| self.token.matches(presented)) {
             return (visit.path, Scope::User);
         }
-        let first = visit.path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        let below = visit.path.strip_prefix('/').unwrap_or_default();
+        let first = below.split('/').next().unwrap_or_default();
         match secrets.find_session(first) {
             Some(session) => {
-                let rest = visit.path.trim_start_matches('/').get(first.len()..).unwrap_or_default();
+                let rest = below.get(first.len()..).unwrap_or_default();
                 (if rest.is_empty() { "/" } else { rest }, Scope::Session(session))
             }
             None => (visit.path, Scope::Public),

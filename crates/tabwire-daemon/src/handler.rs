@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
-use http_body_util::{BodyExt, Limited};
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, StatusAnswer, VERSION_HEADER};
@@ -11,9 +11,9 @@ use tabwire_wire::{ErrorCode, Failure, SessionName, VERSION};
 
 use crate::daemon::{Daemon, Ending};
 use crate::gate::{Admitted, Door, Scope};
-use crate::limits::BODY_BYTES;
+use crate::limits::{BODY_BYTES, BODY_DEADLINE};
 use crate::route::RouteName;
-use crate::server::{Answer, failed, json as json_answer, page};
+use crate::server::{Answer, failed, failed_with, json as json_answer, page};
 
 const DEMO: &str = include_str!("../../../web/demo.html");
 
@@ -27,19 +27,20 @@ impl Daemon {
             RouteName::Cdp => self.accept_cdp(&admitted.scope, request).await,
             RouteName::JsonVersion => self.json_version(&admitted.scope, &request).await,
             RouteName::JsonList => self.json_list(&admitted.scope, &request).await,
+            RouteName::ClientSlot => self.client_slot(&admitted.scope, &request).await,
             RouteName::Action => {
                 let name = admitted.variable.unwrap_or_default();
                 match read_body(request).await {
                     Ok(body) => {
                         self.act(&name, body).await.map(|answer| json_answer(StatusCode::OK, &answer))
                     }
-                    Err(failure) => Err(failure),
+                    Err(error) => return error.answer(),
                 }
             }
             RouteName::Status => Ok(json_answer(StatusCode::OK, &self.status().await)),
             RouteName::CdpUrl => match read_body(request).await {
                 Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),
-                Err(failure) => Err(failure),
+                Err(error) => return error.answer(),
             },
             RouteName::Drain => {
                 self.end(Ending::Drain);
@@ -128,12 +129,49 @@ fn demo() -> Answer {
     page(StatusCode::OK, "text/html; charset=utf-8", policy, Bytes::from_static(DEMO.as_bytes()))
 }
 
-async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, Failure> {
-    let body = Limited::new(request.into_body(), BODY_BYTES).collect().await.map_err(|error| {
-        Failure::new(ErrorCode::BadArgs, format!("The body could not be read: {error}."))
-            .with_hint(format!("A body may have {BODY_BYTES} bytes."))
+/// Why a request's body is of no use.
+#[derive(Debug)]
+enum BodyError {
+    TooLarge,
+    TooSlow,
+    Broken(String),
+    Invalid(serde_json::Error),
+}
+
+impl BodyError {
+    fn answer(&self) -> Answer {
+        let wrong = |what: String| Failure::new(ErrorCode::BadArgs, what);
+        match self {
+            Self::TooLarge => {
+                let failure = wrong("The body is too large; it was not read.".to_owned())
+                    .with_hint(format!("A body may have {BODY_BYTES} bytes."));
+                failed_with(StatusCode::PAYLOAD_TOO_LARGE, &failure)
+            }
+            Self::TooSlow => {
+                let message = format!("The body did not arrive in {} s.", BODY_DEADLINE.as_secs());
+                failed_with(StatusCode::REQUEST_TIMEOUT, &Failure::new(ErrorCode::Timeout, message))
+            }
+            Self::Broken(error) => failed(&wrong(format!("The body could not be read: {error}."))),
+            Self::Invalid(error) => failed(&wrong(format!("The body is not a valid request: {error}."))),
+        }
+    }
+}
+
+/// Reads a body of bounded size in bounded time; one that is announced as too large is not read at all (F15).
+async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, BodyError> {
+    let body = request.into_body();
+    let limit = u64::try_from(BODY_BYTES).unwrap_or(u64::MAX);
+    if body.size_hint().lower() > limit {
+        return Err(BodyError::TooLarge);
+    }
+    let reading = Limited::new(body, BODY_BYTES).collect();
+    let read = tokio::time::timeout(BODY_DEADLINE, reading).await.map_err(|_| BodyError::TooSlow)?;
+    let body = read.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            BodyError::TooLarge
+        } else {
+            BodyError::Broken(error.to_string())
+        }
     })?;
-    serde_json::from_slice(&body.to_bytes()).map_err(|error| {
-        Failure::new(ErrorCode::BadArgs, format!("The body is not a valid request: {error}."))
-    })
+    serde_json::from_slice(&body.to_bytes()).map_err(BodyError::Invalid)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
 use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState};
 use tabwire_wire::ClientId;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::browser_link::BrowserLink;
 use crate::hub_task::HubTask;
@@ -67,6 +67,8 @@ pub(crate) struct Joining {
     pub(crate) source: FrameSource,
     pub(crate) sink: FrameSink,
     pub(crate) options: ClientOptions,
+    /// Given back when the client has left.
+    pub(crate) place: Option<OwnedSemaphorePermit>,
     pub(crate) reply: oneshot::Sender<ClientId>,
 }
 
@@ -131,8 +133,19 @@ impl Hub {
         sink: FrameSink,
         options: ClientOptions,
     ) -> Result<ClientId, HubGone> {
+        self.join_in_place(source, sink, options, None).await
+    }
+
+    /// Adds a client that holds a place as long as it is there.
+    pub(crate) async fn join_in_place(
+        &self,
+        source: FrameSource,
+        sink: FrameSink,
+        options: ClientOptions,
+        place: Option<OwnedSemaphorePermit>,
+    ) -> Result<ClientId, HubGone> {
         let (reply, answer) = oneshot::channel();
-        let command = HubCommand::Join(Box::new(Joining { source, sink, options, reply }));
+        let command = HubCommand::Join(Box::new(Joining { source, sink, options, place, reply }));
         self.commands.send(command).await.map_err(|_| self.gone_reason())?;
         answer.await.map_err(|_| self.gone_reason())
     }

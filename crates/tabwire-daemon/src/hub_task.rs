@@ -11,7 +11,7 @@ use futures_util::stream::FuturesUnordered;
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
 use tabwire_wire::{ClientId, UpstreamKind};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
 use crate::download_file;
@@ -34,6 +34,8 @@ struct Line {
     reader: AbortHandle,
     /// To be disconnected once its queue is written.
     closing: Option<&'static str>,
+    /// Held as long as the client is there.
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 pub(crate) struct HubTask {
@@ -200,11 +202,12 @@ impl HubTask {
     }
 
     fn join(&mut self, joining: Joining, now: Instant) {
-        let Joining { source, sink, options, reply } = joining;
+        let Joining { source, sink, options, place, reply } = joining;
         self.next_client += 1;
         let client = ClientId(self.next_client);
         let reader = self.read_next(client, source);
-        let line = Line { queue: ClientQueue::default(), sink: Some(sink), reader, closing: None };
+        let line =
+            Line { queue: ClientQueue::default(), sink: Some(sink), reader, closing: None, _place: place };
         self.lines.insert(client, line);
         self.mux.client_joined(client, options, now);
         let _ = reply.send(client);

@@ -17,6 +17,9 @@ pub const HEAD_BYTES: usize = 64 * 1024;
 /// How long a peer may take to send the head of a request.
 pub const HEAD_DEADLINE: Duration = Duration::from_secs(10);
 
+/// How long a peer may take to send the body of a request, once its head was let through.
+pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
 /// First pause after a failed accept; doubles up to [`ACCEPT_PAUSE_LONGEST`].
 pub const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 

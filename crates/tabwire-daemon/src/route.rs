@@ -22,6 +22,8 @@ pub enum RouteName {
     JsonVersion,
     /// CDP discovery: its tabs.
     JsonList,
+    /// Whether a CDP client would be served now.
+    ClientSlot,
     /// One action.
     Action,
     /// The daemon, its browsers and sessions.
@@ -61,6 +63,7 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::JsonList, "GET", "/json/", Access::Session),
     route(RouteName::JsonList, "GET", "/json/list", Access::Session),
     route(RouteName::JsonList, "GET", "/json/list/", Access::Session),
+    route(RouteName::ClientSlot, "GET", "/client-slot", Access::Session),
     route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),

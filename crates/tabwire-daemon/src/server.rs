@@ -81,7 +81,7 @@ async fn answer(daemon: Arc<Daemon>, request: Request<Incoming>, door: Door) -> 
     let visit = Visit {
         method: request.method().as_str(),
         path: request.uri().path(),
-        hosts: texts(request.headers(), &header::HOST),
+        hosts: hosts(&request),
         origin: text(request.headers(), "origin"),
         fetch_site: text(request.headers(), "sec-fetch-site"),
         authorization: text(request.headers(), "authorization"),
@@ -96,13 +96,20 @@ async fn answer(daemon: Arc<Daemon>, request: Request<Incoming>, door: Door) -> 
     }
 }
 
-/// Every value of a header; one that is not text counts as a value nobody accepts.
-fn texts<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Vec<&'a str> {
-    headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("\u{fffd}")).collect()
+/// What a header counts as that is doubled or not text: a value nobody accepts.
+const UNACCEPTABLE: &str = "\u{fffd}";
+
+/// Every host the request names, in its headers and, as proxies are asked, in its first line.
+fn hosts(request: &Request<Incoming>) -> Vec<&str> {
+    let named = request.headers().get_all(header::HOST).iter();
+    let named = named.map(|value| value.to_str().unwrap_or(UNACCEPTABLE));
+    named.chain(request.uri().authority().map(http::uri::Authority::as_str)).collect()
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"))
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    Some(first.to_str().ok().filter(|_| values.next().is_none()).unwrap_or(UNACCEPTABLE))
 }
 
 /// A refusal: the same bytes whatever was asked for.
@@ -131,6 +138,11 @@ pub(crate) fn failed(failure: &Failure) -> Answer {
         ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_GATEWAY,
     };
+    failed_with(status, failure)
+}
+
+/// A failure as an answer with a status of its own.
+pub(crate) fn failed_with(status: StatusCode, failure: &Failure) -> Answer {
     json(status, &ErrorAnswer { error: failure.clone() })
 }
 

@@ -10,7 +10,7 @@ use tabwire_engine::{Browser, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_wire::api::{SessionOptions, SessionStatus};
 use tabwire_wire::{ErrorCode, Failure, SessionName, UpstreamKind};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::fleet::{Fleet, ServedBrowser, in_background};
 use crate::hub::HubGone;
@@ -24,6 +24,8 @@ pub(crate) struct Session {
     pub(crate) secret: Token,
     directory: PathBuf,
     tasks: TaskGroup,
+    /// The one place for a CDP client, when the session serves one at a time.
+    pub(crate) slot: Arc<Semaphore>,
     /// Held over the start of a browser, so that two commands never start two.
     live: Mutex<Option<Arc<LiveSession>>>,
 }
@@ -45,7 +47,8 @@ pub(crate) struct Ready {
 
 impl Session {
     pub(crate) fn new(name: SessionName, secret: Token, directory: PathBuf, tasks: TaskGroup) -> Self {
-        Self { name, secret, directory, tasks, live: Mutex::new(None) }
+        let slot = Arc::new(Semaphore::new(1));
+        Self { name, secret, directory, tasks, slot, live: Mutex::new(None) }
     }
 
     /// The session's browser, started or reached if there is none.

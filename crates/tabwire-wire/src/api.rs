@@ -39,6 +39,9 @@ pub struct SessionOptions {
     /// A proxy for all traffic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
+    /// Serve one CDP client at a time; a second one is refused.
+    #[serde(skip_serializing_if = "is_false")]
+    pub single_client: bool,
     /// Window width and height.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<(u16, u16)>,
@@ -98,6 +101,15 @@ pub struct CdpUrlAnswer {
     /// What the user should know besides.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+}
+
+/// Whether a CDP client would be served now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientSlotAnswer {
+    /// `multi` or `single-active`.
+    pub mode: String,
+    /// Whether a client would be refused now.
+    pub busy: bool,
 }
 
 /// The daemon and what it serves.

@@ -169,6 +169,9 @@ pub(crate) struct SessionFlags {
     /// A proxy for all traffic, e.g. http://host:port.
     #[arg(long, value_name = "PROXY")]
     proxy: Option<String>,
+    /// Serve one CDP client at a time; a second one gets 409 until the first has left.
+    #[arg(long)]
+    single_client: bool,
     /// Window size, e.g. 1280x800.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     window: Option<(u16, u16)>,
@@ -185,6 +188,7 @@ impl SessionFlags {
             browser_arguments: self.browser_arguments,
             allow_dangerous_arguments: self.allow_dangerous_browser_args,
             proxy: self.proxy,
+            single_client: self.single_client,
             window: self.window,
         })
     }

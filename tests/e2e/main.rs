@@ -20,4 +20,5 @@ mod session;
 mod suite;
 mod terminal;
 mod waiting;
+mod watchdog;
 mod world;

@@ -14,12 +14,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::process::{Process, signal};
+use crate::process::Process;
 use crate::waiting::{eventually, find_eventually};
+use crate::watchdog::Watchdog;
 
 /// The binary under test.
 const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
@@ -32,6 +32,8 @@ const GONE_SECONDS: u64 = 10;
 
 /// A fresh home for Tabwire.
 pub(crate) struct World {
+    // Before the home: fields go in this order.
+    _watchdog: Watchdog,
     home: TempDir,
     variables: Vec<(String, String)>,
     /// Browsers' process groups and daemons' ports that were seen, to be looked for at the end.
@@ -76,7 +78,13 @@ impl World {
         for directory in ["user", "tmp"] {
             fs::create_dir(home.path().join(directory)).expect("a directory");
         }
-        let world = Self { home, variables: Vec::new(), groups: Mutex::default(), ports: Mutex::default() };
+        let world = Self {
+            _watchdog: Watchdog::over(home.path()),
+            home,
+            variables: Vec::new(),
+            groups: Mutex::default(),
+            ports: Mutex::default(),
+        };
         world.with("TABWIRE_PORT", "0").with("TABWIRE_LINGER", "3")
     }
 
@@ -273,9 +281,6 @@ fn is_settled(session: &Value) -> bool {
 impl Drop for World {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            for process in self.processes() {
-                signal(process.pid, Signal::KILL);
-            }
             return;
         }
         if self.find_status().is_some() {

@@ -23,7 +23,11 @@ fn main() {
             let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
             let (source, sink) = address.connect().await.expect("connected");
             let connection = Connection::start(source, sink, &tasks);
-            connection.browser().send("Browser.getVersion", &(), Duration::from_secs(20)).await.expect("an answer");
+            connection
+                .browser()
+                .send("Browser.getVersion", &(), Duration::from_secs(20))
+                .await
+                .expect("an answer");
         });
         bare.add(before.elapsed());
         drop(browser);

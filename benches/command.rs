@@ -31,7 +31,8 @@ fn empty_program(directory: &std::path::Path) -> PathBuf {
     let source = directory.join("empty.rs");
     std::fs::write(&source, "fn main() {}").expect("written");
     let program = directory.join("empty");
-    let built = Command::new("rustc").args(["-O", "-C", "strip=symbols", "-o"]).arg(&program).arg(&source).status();
+    let built =
+        Command::new("rustc").args(["-O", "-C", "strip=symbols", "-o"]).arg(&program).arg(&source).status();
     assert!(built.expect("rustc runs").success());
     program
 }
@@ -43,10 +44,12 @@ struct Peer {
 
 impl Peer {
     fn find() -> Option<Self> {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches/peers/node_modules/agent-browser/bin");
-        let program = std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path()).find(|path| {
-            path.file_name().is_some_and(|name| name.to_string_lossy().contains("linux-x64"))
-        })?;
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("../../benches/peers/node_modules/agent-browser/bin");
+        let program =
+            std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path()).find(|path| {
+                path.file_name().is_some_and(|name| name.to_string_lossy().contains("linux-x64"))
+            })?;
         let mut mode = std::fs::metadata(&program).ok()?.permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
         std::fs::set_permissions(&program, mode).ok()?;
@@ -54,7 +57,8 @@ impl Peer {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let browser = tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
+        let browser =
+            tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
         let mut command = Command::new(&self.program);
         command
             .args(arguments)
@@ -83,10 +87,19 @@ fn main() {
         let connection = Connection::start(source, sink, &tasks);
         let browser = connection.browser();
         let limit = Duration::from_secs(10);
-        let created: Value =
-            browser.send("Target.createTarget", &json!({"url": "about:blank"}), limit).await.expect("a page").to().expect("an id");
+        let created: Value = browser
+            .send("Target.createTarget", &json!({"url": "about:blank"}), limit)
+            .await
+            .expect("a page")
+            .to()
+            .expect("an id");
         let params = json!({"targetId": created["targetId"], "flatten": true});
-        let attached: Value = browser.send("Target.attachToTarget", &params, limit).await.expect("attached").to().expect("an id");
+        let attached: Value = browser
+            .send("Target.attachToTarget", &params, limit)
+            .await
+            .expect("attached")
+            .to()
+            .expect("an id");
         let page = connection.session(&CdpSessionId::new(attached["sessionId"].as_str().expect("an id")));
         (connection, page)
     });
@@ -103,7 +116,9 @@ fn main() {
     for _ in 0..ROUNDS {
         samples[0].1.add(timed(Command::new(&empty)));
         let before = Instant::now();
-        runtime.block_on(page.send("Runtime.evaluate", &json!({"expression": "1"}), Duration::from_secs(10))).expect("an answer");
+        runtime
+            .block_on(page.send("Runtime.evaluate", &json!({"expression": "1"}), Duration::from_secs(10)))
+            .expect("an answer");
         samples[1].1.add(before.elapsed());
         samples[2].1.add(timed(world.command(&["eval", "1"])));
         samples[3].1.add(timed(world.command(&["status"])));
@@ -112,13 +127,24 @@ fn main() {
         }
     }
     for (name, sample) in &samples {
-        println!("{name:<22} median {:>10}  p99 {:>10}  min {:>10}", micros(sample.median()), micros(sample.p99()), micros(sample.minimum()));
+        println!(
+            "{name:<22} median {:>10}  p99 {:>10}  min {:>10}",
+            micros(sample.median()),
+            micros(sample.p99()),
+            micros(sample.minimum())
+        );
     }
     let floor = samples[0].1.median() + samples[1].1.median();
     println!("eval over the floor: {}", micros(samples[2].1.median().saturating_sub(floor)));
-    println!("status over an empty process: {}", micros(samples[3].1.median().saturating_sub(samples[0].1.median())));
+    println!(
+        "status over an empty process: {}",
+        micros(samples[3].1.median().saturating_sub(samples[0].1.median()))
+    );
     if peer.is_some() {
-        println!("agent-browser eval over the floor: {}", micros(samples[4].1.median().saturating_sub(floor)));
+        println!(
+            "agent-browser eval over the floor: {}",
+            micros(samples[4].1.median().saturating_sub(floor))
+        );
     } else {
         println!("agent-browser is not installed: run `npm ci --ignore-scripts` in benches/peers");
     }

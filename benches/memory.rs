@@ -36,14 +36,20 @@ fn main() {
     let mut readings = Vec::new();
     runtime.block_on(async {
         let tasks = TaskGroup::new();
-        let (source, sink) = WebSocketAddress::parse(&address).expect("an address").connect().await.expect("connected");
+        let (source, sink) =
+            WebSocketAddress::parse(&address).expect("an address").connect().await.expect("connected");
         let connection = Connection::start(source, sink, &tasks);
         let browser = connection.browser();
         let limit = Duration::from_secs(30);
         for round in 0..CHURN / AT_ONCE {
             let opened = futures_util::future::join_all((0..AT_ONCE).map(|_| async {
                 let params = json!({"url": "about:blank"});
-                let made: Value = browser.send("Target.createTarget", &params, limit).await.expect("a tab").to().expect("an id");
+                let made: Value = browser
+                    .send("Target.createTarget", &params, limit)
+                    .await
+                    .expect("a tab")
+                    .to()
+                    .expect("an id");
                 made["targetId"].clone()
             }))
             .await;

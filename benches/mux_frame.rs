@@ -90,7 +90,9 @@ fn main() {
             black_box(mux.take_outputs());
         });
         let command = padded(
-            &format!(r#"{{"id":7,"sessionId":"{page}","method":"Runtime.evaluate","params":{{"expression":""#),
+            &format!(
+                r#"{{"id":7,"sessionId":"{page}","method":"Runtime.evaluate","params":{{"expression":""#
+            ),
             r#""}}"#,
             200,
         );

@@ -67,7 +67,8 @@ async fn pipelined(page: &CdpSession, count: usize) -> f64 {
             let oldest: tabwire_cdp::PendingAnswer = flying.pop_front().expect("one in flight");
             oldest.answer().await.expect("an answer");
         }
-        flying.push_back(page.begin("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).expect("sent"));
+        flying
+            .push_back(page.begin("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).expect("sent"));
     }
     for waiting in flying {
         waiting.answer().await.expect("an answer");
@@ -78,7 +79,8 @@ async fn pipelined(page: &CdpSession, count: usize) -> f64 {
 }
 
 async fn over_websocket(address: &str, tasks: &TaskGroup) -> Connection {
-    let (source, sink) = WebSocketAddress::parse(address).expect("an address").connect().await.expect("connected");
+    let (source, sink) =
+        WebSocketAddress::parse(address).expect("an address").connect().await.expect("connected");
     Connection::start(source, sink, tasks)
 }
 
@@ -88,7 +90,8 @@ struct Kept {
 
 impl Kept {
     fn start(world: &TabwireWorld) -> Self {
-        let found = tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
+        let found =
+            tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
         let id = new_browser_id().expect("an id");
         let runtime_dir = world.home().join("runtime");
         let profile = runtime_dir.join("profiles").join(id.as_str());
@@ -130,7 +133,11 @@ fn report(title: &str, names: &[&str], samples: &[Sample]) {
 }
 
 fn main() {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
     runtime.block_on(run());
 }
 
@@ -155,7 +162,12 @@ async fn run() {
             *slot = slot.max(pipelined(page, PIPELINED).await);
         }
     }
-    println!("\nwebsocket, window {WINDOW}: raw {:.0}/s, tabwire {:.0}/s: {:.2} of raw", best[0], best[1], best[1] / best[0]);
+    println!(
+        "\nwebsocket, window {WINDOW}: raw {:.0}/s, tabwire {:.0}/s: {:.2} of raw",
+        best[0],
+        best[1],
+        best[1] / best[0]
+    );
 
     let address = world.text(&["cdp-url", "--quiet"]);
     let mut clients = Vec::new();
@@ -189,6 +201,9 @@ async fn run() {
     let samples = sequential(&[("raw pipe", &raw_page), ("in-process client", &hub_page)]).await;
     report("pipe, one at a time", &["raw pipe", "tabwire in process"], &samples);
     let (raw_rate, hub_rate) = (pipelined(&raw_page, PIPELINED).await, pipelined(&hub_page, PIPELINED).await);
-    println!("pipe, window {WINDOW}: raw {raw_rate:.0}/s, tabwire {hub_rate:.0}/s: {:.2} of raw", hub_rate / raw_rate);
+    println!(
+        "pipe, window {WINDOW}: raw {raw_rate:.0}/s, tabwire {hub_rate:.0}/s: {:.2} of raw",
+        hub_rate / raw_rate
+    );
     drop(claim.control);
 }

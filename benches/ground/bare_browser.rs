@@ -11,15 +11,26 @@ pub struct BareBrowser {
 
 /// The flags Tabwire itself uses for a headless browser, so that both are alike.
 pub const FLAGS: &[&str] = &[
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--no-default-browser-check",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--password-store=basic",
-    "--use-mock-keychain", "--hide-scrollbars", "--mute-audio",
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--no-default-browser-check",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--password-store=basic",
+    "--use-mock-keychain",
+    "--hide-scrollbars",
+    "--mute-audio",
 ];
 
 impl BareBrowser {
     pub fn start() -> Self {
         let profile = tempfile::tempdir().expect("a directory");
-        let executable = tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path;
+        let executable =
+            tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path;
         let child = Command::new(executable)
             .args(FLAGS)
             .arg("--remote-debugging-port=0")

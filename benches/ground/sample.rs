@@ -15,7 +15,12 @@ impl Sample {
     pub fn quantile(&self, share: f64) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index"
+        )]
         let at = ((sorted.len().saturating_sub(1)) as f64 * share).round() as usize;
         sorted.get(at).copied().unwrap_or_default()
     }

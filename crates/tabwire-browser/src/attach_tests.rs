@@ -45,7 +45,7 @@ fn addresses_are_told_apart() {
     assert!(matches!(parse("localhost:9222"), AttachAddress::Http(_)));
     assert!(matches!(parse("ws://h:1/devtools/browser/x"), AttachAddress::Websocket(_)));
     assert!(matches!(parse("wss://rented.example/x?token=y"), AttachAddress::Websocket(_)));
-    assert_eq!(parse("/home/a/profile"), AttachAddress::Profile(PathBuf::from("/home/a/profile")));
+    assert_eq!(parse("/srv/a/profile"), AttachAddress::Profile(PathBuf::from("/srv/a/profile")));
     assert_eq!(parse("chrome-beta"), AttachAddress::Channel(BrowserKind::Chrome, Channel::Beta));
     for bad in ["", "0", "65536", "https://h:1", "ftp://h", "netscape", "ws://", "file:///x", "9222x y"] {
         assert!(matches!(AttachAddress::parse(bad), Err(BrowserError::BadAddress { .. })), "{bad}");

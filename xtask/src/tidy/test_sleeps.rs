@@ -11,7 +11,20 @@ const SLEEPS: [&str; 2] = ["sleep(", "sleep_until("];
 const VIRTUAL_TIME: &str = "start_paused = true";
 
 /// Files that may sleep in tests.
-const PERMITS: &[Permit] = &[];
+const PERMITS: &[Permit] = &[
+    Permit {
+        path: "benches/ground/bare_browser.rs",
+        reason: "looks for a file that a browser writes, until a deadline",
+    },
+    Permit {
+        path: "crates/tabwire-browser/tests/workshop/mod.rs",
+        reason: "looks at processes and files of others, until a deadline",
+    },
+    Permit {
+        path: "crates/tabwire-cdp/tests/chromium/mod.rs",
+        reason: "looks for a file that a browser writes, until a deadline",
+    },
+];
 
 /// Finds sleeps on the real clock in test code.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {

@@ -145,8 +145,7 @@ struct BrowserFields<'a> {
 }
 
 fn peek_any_order(frame: &[u8]) -> Result<BrowserEnvelope<'_>, PeekError> {
-    let fields: BrowserFields<'_> =
-        serde_json::from_slice(frame).map_err(|error| PeekError::Malformed(error.to_string()))?;
+    let fields: BrowserFields<'_> = parse_object(frame)?;
     let kind = match (fields.id, fields.method) {
         (Some(raw), _) => {
             let id =
@@ -178,13 +177,20 @@ struct ClientFields<'a> {
 /// # Errors
 /// When the frame is not a command: no object, no integer id, or no method.
 pub fn peek_client_frame(frame: &[u8]) -> Result<ClientEnvelope<'_>, PeekError> {
-    let fields: ClientFields<'_> =
-        serde_json::from_slice(frame).map_err(|error| PeekError::Malformed(error.to_string()))?;
+    let fields: ClientFields<'_> = parse_object(frame)?;
     let raw = fields.id.ok_or(PeekError::NoId)?.get();
     let id = raw.parse().map_err(|_| PeekError::NoId)?;
     let method = fields.method.ok_or(PeekError::NoMethod { id })?;
     let session = fields.session.filter(|session| !session.is_empty());
     Ok(ClientEnvelope { id, id_span: span_of(frame, raw), method, session, params: fields.params })
+}
+
+/// Reads an object's members; serde alone would take an array for them, which no browser answers.
+fn parse_object<'a, T: Deserialize<'a>>(frame: &'a [u8]) -> Result<T, PeekError> {
+    if frame.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'{') {
+        return Err(PeekError::Malformed("it is no object".to_owned()));
+    }
+    serde_json::from_slice(frame).map_err(|error| PeekError::Malformed(error.to_string()))
 }
 
 /// Where `part`, a slice of `whole`, stands in it.
@@ -271,6 +277,12 @@ mod tests {
         assert!(matches!(peek_client_frame(br#"{"method":"A.b"}"#), Err(PeekError::NoId)));
         assert!(matches!(peek_client_frame(br#"{"id":3}"#), Err(PeekError::NoMethod { id: 3 })));
         assert!(matches!(peek_client_frame(br#"{"id":1.5,"method":"A.b"}"#), Err(PeekError::NoId)));
+    }
+
+    #[test]
+    fn an_array_is_no_frame() {
+        assert!(matches!(peek_client_frame(br#"[1,"A.b","S",{}]"#), Err(PeekError::Malformed(_))));
+        assert!(matches!(peek_browser_frame(br#" [1,"A.b","S"]"#), Err(PeekError::Malformed(_))));
     }
 
     #[test]

@@ -206,6 +206,9 @@ impl WebSocketSink {
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(Ok(())) = Pin::new(&mut self.sink).poll_ready(&mut context)
             && self.sink.start_send_unpin(Message::close(Some(code), farewell.sentence())).is_ok()
+            // An error means that the library has queued a goodbye of its own, such as 1009 or the answer to the
+            // peer's; the second flush sends it (F15).
+            && let Poll::Ready(Err(_)) = Pin::new(&mut self.sink).poll_flush(&mut context)
         {
             let _ = Pin::new(&mut self.sink).poll_flush(&mut context);
         }

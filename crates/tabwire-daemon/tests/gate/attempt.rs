@@ -1,0 +1,146 @@
+//! One request to the gate as the tests write it, and what they say its answer must be.
+
+use tabwire_daemon::{Access, Admitted, Door, Gate, ROUTES, Refusal, Route, Scope, Secrets, Token, Visit};
+use tabwire_wire::SessionName;
+
+pub(crate) const PORT: u16 = 38_017;
+pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+/// The address secret of session `one`.
+pub(crate) const ONE: &str = "1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a";
+/// The address secret of session `two`.
+pub(crate) const TWO: &str = "2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b";
+
+/// The doors there are.
+pub(crate) const DOORS: [Door; 2] = [Door::Socket, Door::Port(PORT)];
+
+pub(crate) struct TwoSessions;
+
+impl Secrets for TwoSessions {
+    fn find_session(&self, secret: &str) -> Option<SessionName> {
+        match secret {
+            ONE => SessionName::new("one").ok(),
+            TWO => SessionName::new("two").ok(),
+            _ => None,
+        }
+    }
+}
+
+/// What a visitor shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credential {
+    Nothing,
+    WrongToken,
+    RightToken,
+    /// The token without its scheme.
+    BareToken,
+    Address,
+    OtherAddress,
+    WrongAddress,
+}
+
+impl Credential {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Nothing,
+        Self::WrongToken,
+        Self::RightToken,
+        Self::BareToken,
+        Self::Address,
+        Self::OtherAddress,
+        Self::WrongAddress,
+    ];
+}
+
+/// A request, its fields owned so that tests can change any of them.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) door: Door,
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origin: Option<String>,
+    pub(crate) fetch_site: Option<String>,
+    pub(crate) authorization: Option<String>,
+    pub(crate) content_type: Option<String>,
+}
+
+impl Attempt {
+    /// The request a friend would make to a route, with a credential.
+    pub(crate) fn friendly(route: &Route, door: Door, credential: Credential) -> Self {
+        let path = route.path.replace('*', "open");
+        let bearer = |text: &str| Some(format!("Bearer {text}"));
+        let (prefix, authorization) = match credential {
+            Credential::Nothing => (String::new(), None),
+            Credential::WrongToken => (String::new(), bearer(&TOKEN.replace('0', "1"))),
+            Credential::RightToken => (String::new(), bearer(TOKEN)),
+            Credential::BareToken => (String::new(), Some(TOKEN.to_owned())),
+            Credential::Address => (format!("/{ONE}"), None),
+            Credential::OtherAddress => (format!("/{TWO}"), None),
+            Credential::WrongAddress => (format!("/{}", ONE.replace('1', "3")), None),
+        };
+        let host = match door {
+            Door::Socket => "tabwire.local".to_owned(),
+            Door::Port(port) => format!("127.0.0.1:{port}"),
+        };
+        Self {
+            door,
+            method: route.method.to_owned(),
+            path: format!("{prefix}{path}"),
+            hosts: vec![host],
+            origin: None,
+            fetch_site: None,
+            authorization,
+            content_type: (route.method == "POST").then(|| "application/json".to_owned()),
+        }
+    }
+
+    pub(crate) fn made(&self) -> Result<Admitted, Refusal> {
+        let visit = Visit {
+            method: &self.method,
+            path: &self.path,
+            hosts: self.hosts.iter().map(String::as_str).collect(),
+            origin: self.origin.as_deref(),
+            fetch_site: self.fetch_site.as_deref(),
+            authorization: self.authorization.as_deref(),
+            content_type: self.content_type.as_deref(),
+        };
+        Gate::new(Token::find(TOKEN).expect("64 digits")).admit(self.door, &visit, &TwoSessions)
+    }
+
+    /// The refusal; panics when the gate opens.
+    pub(crate) fn refusal(&self) -> Refusal {
+        match self.made() {
+            Err(refusal) => refusal,
+            Ok(admitted) => panic!("let in as {:?}: {self:?}", admitted.scope),
+        }
+    }
+}
+
+/// Whether a credential opens a route, and as whom.
+pub(crate) fn scope_of(credential: Credential, door: Door, access: Access) -> Option<Scope> {
+    let session = |name: &str| SessionName::new(name).ok().map(Scope::Session);
+    let user = access != Access::User;
+    match (door, credential) {
+        // On the socket the path is what it says; an address there leads nowhere.
+        (Door::Socket, Credential::Address | Credential::OtherAddress | Credential::WrongAddress) => None,
+        (Door::Socket, _) | (Door::Port(_), Credential::RightToken) => Some(Scope::User),
+        (Door::Port(_), Credential::Address) if user => session("one"),
+        (Door::Port(_), Credential::OtherAddress) if user => session("two"),
+        (Door::Port(_), Credential::Nothing | Credential::WrongToken | Credential::BareToken)
+            if access == Access::Public =>
+        {
+            Some(Scope::Public)
+        }
+        _ => None,
+    }
+}
+
+/// Every route through every door with every credential, as a friend would ask.
+pub(crate) fn every_attempt() -> impl Iterator<Item = (&'static Route, Credential, Attempt)> {
+    ROUTES.iter().flat_map(|route| {
+        DOORS.into_iter().flat_map(move |door| {
+            Credential::ALL
+                .into_iter()
+                .map(move |credential| (route, credential, Attempt::friendly(route, door, credential)))
+        })
+    })
+}

@@ -1,0 +1,54 @@
+//! Secrets that are nearly right, and arbitrary ones.
+
+use proptest::prelude::*;
+use tabwire_daemon::{Access, Door, ROUTES, Refusal, Route};
+
+use crate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TWO};
+
+/// Texts close to a secret, and texts that are not.
+fn near(secret: &'static str) -> impl Strategy<Value = String> {
+    let changed = (0..64_usize, any::<char>()).prop_map(move |(at, letter)| {
+        let mut letters: Vec<char> = secret.chars().collect();
+        letters[at] = letter;
+        letters.into_iter().collect::<String>()
+    });
+    prop_oneof![
+        changed,
+        (0..=64_usize).prop_map(move |length| secret[..length].to_owned()),
+        (0..=64_usize).prop_map(move |start| secret[start..].to_owned()),
+        "[ \\t,;\u{0}]{1,2}".prop_map(move |tail| format!("{secret}{tail}")),
+        "[ \\t,;\u{0}]{1,2}".prop_map(move |head| format!("{head}{secret}")),
+        Just(secret.to_uppercase()),
+        Just(format!("{secret}{secret}")),
+        "[0-9a-f]{64}",
+        any::<String>(),
+    ]
+}
+
+fn closed_routes() -> impl Strategy<Value = &'static Route> {
+    let closed: Vec<&'static Route> = ROUTES.iter().filter(|route| route.access != Access::Public).collect();
+    prop::sample::select(closed)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn t06_no_token_but_the_right_one_opens_anything(presented in near(TOKEN), route in closed_routes()) {
+        prop_assume!(presented != TOKEN);
+        let friendly = Attempt::friendly(route, Door::Port(PORT), Credential::Nothing);
+        let schemes = [format!("Bearer {presented}"), presented.clone(), format!("bearer {TOKEN}")];
+        for authorization in schemes {
+            let attempt = Attempt { authorization: Some(authorization), ..friendly.clone() };
+            prop_assert_eq!(attempt.refusal(), Refusal::Unauthorised);
+        }
+    }
+
+    #[test]
+    fn t10_no_address_but_a_right_one_opens_anything(presented in near(ONE), route in closed_routes()) {
+        prop_assume!(presented != ONE && presented != TWO);
+        let friendly = Attempt::friendly(route, Door::Port(PORT), Credential::Nothing);
+        let attempt = Attempt { path: format!("/{presented}{}", friendly.path), ..friendly };
+        prop_assert_eq!(attempt.refusal(), Refusal::Unauthorised);
+    }
+}

@@ -1,0 +1,72 @@
+//! Nobody gets past the gate without the right secret, whatever else a request says.
+//!
+//! The input is a request in lines: door (`s` for the socket, else a port), method, path, hosts separated by
+//! `|`, Origin, Sec-Fetch-Site, Authorization, Content-Type. `-` or nothing means that a header is absent.
+
+use tabwire_daemon::{Access, Door, Gate, Scope, Secrets, Token, Visit};
+use tabwire_wire::SessionName;
+use tabwire_wire::api::SOCKET_HOST;
+
+/// The daemon's token in this test.
+const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
+
+/// The one session's address secret.
+const SECRET: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
+
+struct OneSession;
+
+impl Secrets for OneSession {
+    fn find_session(&self, secret: &str) -> Option<SessionName> {
+        (secret == SECRET).then(SessionName::default)
+    }
+}
+
+/// Lets one request try.
+pub(crate) fn check(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut lines = text.split('\n');
+    let mut line = || lines.next().unwrap_or_default();
+    let door = match line() {
+        "s" => Door::Socket,
+        port => Door::Port(port.parse().unwrap_or(38_017)),
+    };
+    let (method, path, hosts) = (line(), line(), line());
+    let mut header = || Some(line()).filter(|value| !matches!(*value, "" | "-"));
+    let visit = Visit {
+        method,
+        path,
+        hosts: if hosts.is_empty() { Vec::new() } else { hosts.split('|').collect() },
+        origin: header(),
+        fetch_site: header(),
+        authorization: header(),
+        content_type: header(),
+    };
+    let gate = Gate::new(Token::find(TOKEN).expect("64 digits"));
+    let Ok(admitted) = gate.admit(door, &visit, &OneSession) else { return };
+    assert_eq!(visit.origin, None, "no page is let in");
+    assert!(matches!(visit.fetch_site, None | Some("same-origin" | "none")));
+    assert_eq!(visit.method, admitted.route.method);
+    let [host] = visit.hosts.as_slice() else { panic!("one Host, not {:?}", visit.hosts) };
+    match door {
+        Door::Socket => assert_eq!((*host, &admitted.scope), (SOCKET_HOST, &Scope::User)),
+        Door::Port(port) => {
+            assert!(*host == format!("127.0.0.1:{port}") || *host == format!("localhost:{port}"));
+            check_secret(&visit, &admitted.scope, admitted.route.access);
+        }
+    }
+    if admitted.route.method == "POST" {
+        let kind = visit.content_type.expect("a body has a type").to_ascii_lowercase();
+        assert!(kind.trim().starts_with("application/json"));
+    }
+}
+
+fn check_secret(visit: &Visit<'_>, scope: &Scope, access: Access) {
+    match scope {
+        Scope::User => assert_eq!(visit.authorization, Some(format!("Bearer {TOKEN}").as_str())),
+        Scope::Session(_) => {
+            assert!(visit.path.starts_with(&format!("/{SECRET}/")));
+            assert_ne!(access, Access::User, "an address opens its session and nothing else");
+        }
+        Scope::Public => assert_eq!(access, Access::Public),
+    }
+}

@@ -53,7 +53,8 @@ fn main() {
                 made["targetId"].clone()
             }))
             .await;
-            futures_util::future::join_all(opened.into_iter().map(|target| async {
+            let browser = &browser;
+            futures_util::future::join_all(opened.into_iter().map(|target| async move {
                 let params = json!({"targetId": target});
                 browser.send("Target.closeTarget", &params, limit).await.expect("closed");
             }))

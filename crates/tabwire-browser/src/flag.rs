@@ -1,5 +1,6 @@
 //! A table without branches: browser flags and variables that callers may not set, and why.
-//! Knows nothing of what Tabwire itself passes. Chromium's own list is `chrome/common/chrome_switches.cc` and its neighbours.
+//! Knows nothing of what Tabwire itself passes. Chromium's own list is `chrome/common/chrome_switches.cc` and
+//! its neighbours.
 
 use crate::error::BrowserError;
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId};
 
 use crate::from_client::Command;
+use crate::limits::DOWNLOADS_FOLLOWED;
 use crate::mux::Mux;
 use crate::output::Output;
 use crate::target_entry::{Owner, TargetEntry};
@@ -203,7 +204,9 @@ impl Mux {
         }
         self.tell_download(&audience, "Browser.downloadWillBegin", params);
         let download = Download { suggested: text("suggestedFilename"), direct, audience };
-        self.downloads.running.insert(guid.to_owned(), download);
+        if self.downloads.running.len() < DOWNLOADS_FOLLOWED {
+            self.downloads.running.insert(guid.to_owned(), download);
+        }
     }
 
     /// Whether a frame is in a context of a client's own, and whom a download in it concerns: the page's

@@ -60,3 +60,6 @@ pub const QUEUE_HARD_FRAMES: usize = 262_144;
 
 /// Frames whose place in a page is remembered, to know whose a download is.
 pub const FRAMES_REMEMBERED: usize = 16_384;
+
+/// Downloads followed at once; one more is saved and told to nobody.
+pub const DOWNLOADS_FOLLOWED: usize = 1_024;

@@ -28,6 +28,9 @@ fn columns_without_texts(line: &str) -> usize {
     if columns <= MOST_COLUMNS {
         return columns;
     }
+    // A raw text may hold quotation marks; what follows it on the line is little.
+    let raw = ["r#\"", "r##\""].iter().filter_map(|start| line.find(start)).min();
+    let line = raw.map_or(line, |start| line.get(..start).unwrap_or(line));
     let mut between = false;
     let mut escaped = false;
     line.chars()

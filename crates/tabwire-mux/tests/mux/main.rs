@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that finds nothing to unwrap has failed")]
 
+mod download_story;
 mod fake_browser;
 mod fake_page;
 mod interleaving;

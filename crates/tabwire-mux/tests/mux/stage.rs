@@ -18,6 +18,8 @@ pub(crate) struct Stage {
     inboxes: BTreeMap<u64, Vec<Value>>,
     /// What was done besides frames: `connected`, `want browser`, `close 2: ...`.
     pub(crate) notices: Vec<String>,
+    /// The mux's own cdp session.
+    pub(crate) house: String,
     next_id: i64,
 }
 
@@ -30,6 +32,7 @@ impl Stage {
             now: Instant::now(),
             inboxes: BTreeMap::new(),
             notices: Vec::new(),
+            house: String::new(),
             next_id: 100,
         };
         stage.browser.open("page", DEFAULT_CONTEXT, None, None);
@@ -69,7 +72,12 @@ impl Stage {
                 }
                 Output::Connected => self.notices.push("connected".to_owned()),
                 Output::WantBrowser => self.notices.push("want browser".to_owned()),
-                _ => {}
+                Output::HouseOpened(house) => self.house = house.as_str().to_owned(),
+                Output::PlaceDownload { ticket, from, to, keep } => {
+                    let verb = if keep { "copy" } else { "move" };
+                    self.notices.push(format!("{ticket}: {verb} {} to {}", from.display(), to.display()));
+                }
+                Output::DropDownload(path) => self.notices.push(format!("drop {}", path.display())),
             }
         }
     }

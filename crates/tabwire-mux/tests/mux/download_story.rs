@@ -1,0 +1,141 @@
+//! Downloads where several clients share a context: every client gets its own files, and hears of no others.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+fn staged() -> Stage {
+    let mut stage = Stage::new();
+    stage.mux.stage_downloads("/staging".into());
+    stage
+}
+
+fn wish(stage: &mut Stage, client: u64, behavior: &str, path: &str) {
+    let params = json!({"behavior": behavior, "downloadPath": path, "eventsEnabled": true});
+    assert_eq!(stage.ask(client, "", "Browser.setDownloadBehavior", params), json!({}));
+}
+
+fn begin(stage: &mut Stage, frame: &str, guid: &str) {
+    let params = json!({"frameId": frame, "guid": guid, "url": "", "suggestedFilename": "../report.txt"});
+    let house = stage.house.clone();
+    stage.browser.event(&house, "Browser.downloadWillBegin", params);
+    stage.flow();
+}
+
+fn progress(stage: &mut Stage, guid: &str, state: &str) {
+    let house = stage.house.clone();
+    stage.browser.event(&house, "Browser.downloadProgress", json!({"guid": guid, "state": state}));
+    stage.flow();
+}
+
+fn told(stage: &mut Stage, client: u64) -> Vec<String> {
+    let word = |frame: &Value| {
+        let state = frame["params"]["state"].as_str().unwrap_or("begins");
+        Some(format!("{} {state}", frame["params"]["guid"].as_str()?))
+    };
+    stage.take_frames(client).iter().filter_map(word).collect()
+}
+
+#[test]
+fn files_go_to_the_client_whose_page_fetched_them() {
+    let mut stage = staged();
+    stage.join(1);
+    stage.join(2);
+    let (first, second) = (stage.create(1), stage.create(2));
+    wish(&mut stage, 1, "allowAndName", "/one");
+    wish(&mut stage, 2, "allow", "/two");
+    begin(&mut stage, &first, "g1");
+    begin(&mut stage, &second, "g2");
+    progress(&mut stage, "g1", "completed");
+    progress(&mut stage, "g2", "completed");
+    // A site's suggestion chooses a name, never a directory.
+    assert_eq!(
+        stage.take_notices(),
+        ["1: move /staging/g1 to /one/g1", "2: move /staging/g2 to /two/report.txt"]
+    );
+    assert_eq!(told(&mut stage, 1), ["g1 begins"], "not completed before the file is there");
+    stage.mux.download_placed(1, true);
+    stage.mux.download_placed(2, false);
+    stage.settle();
+    assert_eq!(told(&mut stage, 1), ["g1 completed"]);
+    assert_eq!(told(&mut stage, 2), ["g2 begins", "g2 canceled"]);
+}
+
+#[test]
+fn one_clients_leaving_or_wish_does_not_change_anothers() {
+    let mut stage = staged();
+    stage.join(1);
+    stage.join(2);
+    let page = stage.create(1);
+    wish(&mut stage, 1, "allowAndName", "/one");
+    wish(&mut stage, 2, "allowAndName", "/two");
+    let heard = |stage: &mut Stage| {
+        stage.take_methods().into_iter().filter(|method| method == "Browser.setDownloadBehavior").count()
+    };
+    assert_eq!(heard(&mut stage), 1, "the house asks once for all");
+    wish(&mut stage, 2, "default", "");
+    stage.leave(2);
+    assert_eq!(heard(&mut stage), 0);
+    begin(&mut stage, &page, "g1");
+    progress(&mut stage, "g1", "completed");
+    assert_eq!(stage.take_notices(), ["1: move /staging/g1 to /one/g1"]);
+    stage.leave(1);
+    assert_eq!(heard(&mut stage), 1, "and gives it back when nobody wants files");
+}
+
+#[test]
+fn a_page_of_nobodys_serves_everyone_who_wants_files_and_a_file_nobody_wants_goes() {
+    let mut stage = staged();
+    stage.join(1);
+    stage.join(2);
+    wish(&mut stage, 1, "allowAndName", "/one");
+    wish(&mut stage, 2, "allowAndName", "/two");
+    begin(&mut stage, "T-002.", "g1");
+    progress(&mut stage, "g1", "completed");
+    assert_eq!(stage.take_notices(), ["1: copy /staging/g1 to /one/g1", "2: move /staging/g1 to /two/g1"]);
+    let page = stage.create(1);
+    begin(&mut stage, &page, "g2");
+    wish(&mut stage, 1, "default", "");
+    progress(&mut stage, "g2", "completed");
+    assert_eq!(stage.take_notices(), ["drop /staging/g2"]);
+}
+
+#[test]
+fn a_client_that_denies_downloads_has_them_cancelled() {
+    let mut stage = staged();
+    stage.join(1);
+    stage.join(2);
+    let page = stage.create(1);
+    wish(&mut stage, 1, "deny", "");
+    wish(&mut stage, 2, "allowAndName", "/two");
+    stage.take_methods();
+    begin(&mut stage, &page, "g1");
+    assert!(stage.take_methods().contains(&"Browser.cancelDownload".to_owned()));
+    progress(&mut stage, "g1", "canceled");
+    assert_eq!(told(&mut stage, 1), ["g1 begins", "g1 canceled"]);
+    assert!(told(&mut stage, 2).is_empty());
+}
+
+#[test]
+fn a_download_in_an_own_context_is_told_to_its_client_alone_and_stays_where_it_is() {
+    let mut stage = staged();
+    stage.join(1);
+    stage.join(2);
+    wish(&mut stage, 2, "allowAndName", "/two");
+    let context = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
+    let page =
+        stage.ask_for(1, "Target.createTarget", json!({"url": "", "browserContextId": context}), "targetId");
+    let session = stage.attach(1, &page);
+    let params = json!({
+        "behavior": "allowAndName", "downloadPath": "/own", "browserContextId": context, "eventsEnabled": true,
+    });
+    stage.ask(1, "", "Browser.setDownloadBehavior", params);
+    // A frame of the page that is no target of its own.
+    stage.browser.event(&session, "Page.frameAttached", json!({"frameId": "F1", "parentFrameId": page}));
+    stage.flow();
+    begin(&mut stage, "F1", "g1");
+    progress(&mut stage, "g1", "completed");
+    assert!(stage.take_notices().is_empty());
+    assert_eq!(told(&mut stage, 1), ["g1 begins", "g1 completed"]);
+    assert!(told(&mut stage, 2).is_empty());
+}

@@ -27,9 +27,9 @@ fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<
     }
     let scope = scope_of(credential, attempt.door, route.access);
     // A wrong address is part of a path that is no route, and so are addresses on the socket.
-    let leads_somewhere = match (attempt.door, credential) {
-        (_, Credential::WrongAddress) => false,
-        (Door::Socket, Credential::Address | Credential::OtherAddress) => false,
+    let leads_somewhere = match credential {
+        Credential::WrongAddress => false,
+        Credential::Address | Credential::OtherAddress => attempt.door != Door::Socket,
         _ => true,
     };
     let public = route.access == Access::Public && leads_somewhere;

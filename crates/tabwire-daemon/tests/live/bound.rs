@@ -27,11 +27,7 @@ fn f15_t41_an_endless_head_is_refused_with_431_in_bounded_memory() {
         stream.write_all(beginning.as_bytes()).expect("the beginning is taken");
         let sent = flood(&mut stream, HUNDRED_MEGABYTES, &[b'A'; HEAD_BYTES]);
         assert!(sent < HUNDRED_MEGABYTES / 4, "{sent} bytes were taken");
-        let received = read_to_close(&mut stream);
-        if received.is_empty() {
-            continue;
-        }
-        assert!(matches!(Reply::parse(&received).status, 400 | 414 | 431), "{received:?}");
+        assert_eq!(Reply::parse(&read_to_close(&mut stream)).status, 431, "{beginning:?}");
     }
     let many: String = (0..5000).map(|number| format!("x-{number}: 1\r\n")).collect();
     let head = format!("GET /v1/status HTTP/1.1\r\nhost: 127.0.0.1:{}\r\n{many}\r\n", daemon.port);

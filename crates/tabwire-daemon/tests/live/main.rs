@@ -5,6 +5,7 @@
 mod bound;
 mod descriptor_shortage;
 mod door;
+mod launch_option;
 mod live_daemon;
 mod page;
 mod process_facts;

@@ -76,7 +76,7 @@ fn f24_daemon_and_keeper_killed_leave_no_browser_and_no_profile() {
     kill(keeper);
     await_end("no browser is left", 5, &browsers);
     assert_eq!(world.files("runtime/profiles").len(), 1, "nobody is there to remove it");
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
     assert_eq!(world.files("runtime/profiles"), [""; 0], "{}", world.log());
     assert_eq!(world.files("runtime/browsers"), [""; 0]);
     assert_eq!(world.eval("1"), "1");
@@ -108,7 +108,7 @@ fn a_killed_daemon_leaves_the_browser_only_for_the_linger() {
     });
     assert!(world.processes().is_empty(), "{:?}", world.processes());
     // Only the dead daemon's socket is left, for the next one to replace.
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
 }
 
 #[test]

@@ -90,6 +90,7 @@ fn json_answers_keep_their_shape() {
     let world = World::new();
     let not_running = world.json(&["daemon", "status"]);
     assert_eq!(not_running, serde_json::json!({"running": false}));
+    assert_eq!(world.json(&["status"])["running"], false, "asking starts nothing");
     let started = world.json(&["daemon", "start"]);
     assert_eq!((members(&started), &started["started"]), (vec!["pid", "started"], &Value::Bool(true)));
     assert_eq!(world.json(&["daemon", "start"])["started"], false);

@@ -65,7 +65,7 @@ fn an_address_is_the_same_after_a_daemon_was_killed_if_the_port_is_free() {
     world.open(&["about:blank"]);
     let address = world.cdp_url();
     kill(world.daemon_pid());
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
     assert_eq!(world.cdp_url(), address);
     let mut client = CdpClient::connect(&address);
     let page = client.open_page("about:blank");

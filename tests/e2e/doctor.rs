@@ -39,7 +39,9 @@ fn stale_things_are_found_and_then_removed() {
     let file = plant_descriptor(&world, "dead", &nobody(), &nobody());
     dead_socket(&file.with_extension("sock"));
     dead_socket(&world.socket());
-    let seen = world.json(&["doctor"]);
+    let looked = world.run(&["--json", "doctor"]);
+    assert_eq!(looked.code, 1);
+    let seen = looked.json();
     assert_eq!((verdict(&seen, "browsers"), verdict(&seen, "socket")), ("wrong".into(), "note".into()));
     assert!(file.exists() && world.socket().exists(), "looking changes nothing");
     let shown = world.run(&["doctor"]);
@@ -55,7 +57,7 @@ fn a_directory_others_can_enter_is_wrong() {
     let world = World::new();
     let runtime = crate::leftover::private(&world, "runtime");
     fs::set_permissions(&runtime, fs::Permissions::from_mode(0o777)).expect("open to all");
-    let findings = world.json(&["doctor"]);
+    let findings = world.run(&["--json", "doctor"]).json();
     assert_eq!(verdict(&findings, "runtime directory"), "wrong", "{findings}");
     let outcome = world.run(&["--json", "open", "about:blank"]);
     assert_ne!(outcome.code, 0, "{outcome:?}");

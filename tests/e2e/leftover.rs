@@ -72,7 +72,7 @@ fn f35_a_reused_process_number_is_never_signalled() {
     let bystander = Bystander::start();
     let reused = json!({"pid": bystander.pid(), "start_time": 1});
     let file = plant_descriptor(&world, "reused", &reused, &reused);
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
     assert!(!file.exists(), "{}", world.log());
     assert!(Process::find(bystander.pid()).is_some(), "an innocent process was ended");
 }
@@ -85,7 +85,7 @@ fn f36_f39_a_living_process_without_an_answering_socket_proves_nothing() {
     let orphan = file.with_file_name("orphan.sock");
     dead_socket(&orphan);
     dead_socket(&world.socket());
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
     for path in [&file, &file.with_extension("sock"), &orphan] {
         assert!(!path.exists(), "{} is left\n{}", path.display(), world.log());
     }
@@ -100,7 +100,7 @@ fn f47_the_next_start_sweeps_and_reports_in_the_log() {
     fs::write(profile.join("Cookies"), "old").expect("a file");
     let unmarked = private(&world, "runtime/profiles/precious");
     fs::write(unmarked.join("letter"), "dear").expect("a file");
-    world.run(&["status"]).succeeded();
+    world.run(&["daemon", "start"]).succeeded();
     assert!(!file.exists() && !profile.exists(), "{}", world.log());
     assert!(unmarked.join("letter").exists(), "a directory without a mark is not ours");
     let log = world.log();
@@ -128,7 +128,7 @@ fn f39_a_file_in_the_sockets_place_is_named() {
     let world = World::new();
     private(&world, "runtime");
     fs::write(world.socket(), "not a socket").expect("written");
-    let outcome = world.run(&["--json", "status"]);
+    let outcome = world.run(&["--json", "daemon", "start"]);
     assert_eq!(outcome.code, 1, "{outcome:?}");
     assert!(outcome.stdout.contains("daemon.sock"), "{outcome:?}");
     fs::remove_file(world.socket()).expect("removed");

@@ -27,7 +27,7 @@ impl Process {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_ascii_whitespace();
-        if matches!(fields.next()?, "Z" | "X") {
+        if matches!(fields.next()?, "Z" | "X") && !has_living_thread(pid) {
             return None;
         }
         let group = fields.nth(1)?.parse().ok()?;
@@ -41,6 +41,16 @@ impl Process {
         let environment = fs::read(format!("/proc/{}/environ", self.pid)).unwrap_or_default();
         self.command.contains(text) || String::from_utf8_lossy(&environment).contains(text)
     }
+}
+
+/// Whether a process whose first thread has ended still has others; its files are open until they end.
+fn has_living_thread(pid: i32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    threads.into_iter().any(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+        state.is_some_and(|state| !"ZX".contains(state))
+    })
 }
 
 /// Whether a process runs.

@@ -63,7 +63,7 @@ fn a_missing_browser_is_no_backend() {
         assert_eq!(outcome.failure(), ("NO_BACKEND".to_owned(), 1), "{command:?}: {outcome:?}");
         assert!(outcome.stdout.contains("/nonexistent"), "{outcome:?}");
     }
-    let findings = world.json(&["doctor"]);
+    let findings = world.run(&["--json", "doctor"]).json();
     assert_eq!(findings["findings"][0]["verdict"], "wrong", "{findings}");
     assert_eq!(world.run(&["doctor"]).code, 1);
 }

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// Waits for its input to end, then kills whoever has the home in its environment.
+/// Waits for its input to end, then kills whoever has the home in its environment and removes it.
 ///
 /// The home comes by stdin: on the command line it would make the watchdog one of those it looks for.
 const SCRIPT: &str = r#"
@@ -15,6 +15,7 @@ for file in $(grep -ls "TABWIRE_HOME=$home" /proc/[0-9]*/environ); do
     process=${file#/proc/}
     kill -9 "${process%/environ}"
 done
+rm -rf "$home" || { sleep 1; rm -rf "$home"; }
 "#;
 
 /// A process that outlives the test by a moment.

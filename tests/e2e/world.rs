@@ -27,6 +27,9 @@ const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 /// How long one command may take before the test gives up on it.
 const COMMAND_SECONDS: u64 = 100;
 
+/// How long until the mux has forgotten what it asked for itself and the browser never answered.
+const SETTLE_SECONDS: u64 = 40;
+
 /// How long processes may take to be gone after the daemon was told to stop.
 const GONE_SECONDS: u64 = 10;
 
@@ -244,7 +247,7 @@ impl World {
     /// Waits until only the engine is a client and nothing is under way or held for others.
     pub(crate) fn settles(&self) {
         let mut last = Value::Null;
-        let settled = find_eventually(GONE_SECONDS, || {
+        let settled = find_eventually(SETTLE_SECONDS, || {
             last = self.find_status()?;
             let sessions = last["sessions"].as_array()?;
             sessions.iter().all(is_settled).then_some(())

@@ -1,14 +1,11 @@
 //! A cold `tabwire open` of the demo page, over the time a bare headless browser needs to answer its first command.
-#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
-
-mod ground;
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};
 
-use ground::bare_browser::BareBrowser;
-use ground::sample::Sample;
-use ground::tabwire_world::TabwireWorld;
 use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+
+use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld};
 
 const ROUNDS: usize = 8;
 
@@ -17,7 +14,7 @@ fn main() {
     let (mut bare, mut with_daemon, mut without) = (Sample::default(), Sample::default(), Sample::default());
     for _ in 0..ROUNDS {
         let before = Instant::now();
-        let browser = BareBrowser::start();
+        let browser = BareBrowser::start(&browser_program());
         runtime.block_on(async {
             let tasks = TaskGroup::new();
             let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
@@ -32,7 +29,7 @@ fn main() {
         bare.add(before.elapsed());
         drop(browser);
 
-        let world = TabwireWorld::new();
+        let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
         let before = Instant::now();
         world.run(&["open"]);
         without.add(before.elapsed());
@@ -53,4 +50,8 @@ fn main() {
             (sample.median().as_secs_f64() - bare.median().as_secs_f64()) * 1e3,
         );
     }
+}
+
+fn browser_program() -> std::path::PathBuf {
+    tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path
 }

@@ -1,18 +1,14 @@
 //! Whole commands as processes: `tabwire eval 1` and `status` over an empty process and a raw round trip, and over
 //! agent-browser where it is installed (`npm ci` in `benches/peers`).
-#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
-
-mod ground;
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ground::bare_browser::{BareBrowser, FLAGS};
-use ground::sample::{Sample, micros};
-use ground::tabwire_world::TabwireWorld;
 use serde_json::{Value, json};
 use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+use tabwire_testkit::bench::{BareBrowser, FLAGS, Sample, TabwireWorld, micros};
 use tabwire_wire::CdpSessionId;
 
 const ROUNDS: usize = 200;
@@ -79,7 +75,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let directory = tempfile::tempdir().expect("a directory");
     let empty = empty_program(directory.path());
-    let bare = BareBrowser::start();
+    let bare = BareBrowser::start(&browser_program());
     let tasks = TaskGroup::new();
     let (connection, page) = runtime.block_on(async {
         let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
@@ -103,7 +99,7 @@ fn main() {
         let page = connection.session(&CdpSessionId::new(attached["sessionId"].as_str().expect("an id")));
         (connection, page)
     });
-    let world = TabwireWorld::new();
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
     world.run(&["open", "about:blank"]);
     let peer = Peer::find();
     if let Some(peer) = &peer {
@@ -149,4 +145,8 @@ fn main() {
         println!("agent-browser is not installed: run `npm ci --ignore-scripts` in benches/peers");
     }
     drop(connection);
+}
+
+fn browser_program() -> PathBuf {
+    tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path
 }

@@ -1,13 +1,12 @@
 //! Memory: the daemon with one browser and five tabs, its keeper, and the daemon over 5,000 tabs opened and closed.
-#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
-
-mod ground;
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::Duration;
 
-use ground::tabwire_world::TabwireWorld;
 use serde_json::{Value, json};
 use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+
+use tabwire_testkit::bench::TabwireWorld;
 
 const CHURN: usize = 5_000;
 const AT_ONCE: usize = 10;
@@ -20,7 +19,7 @@ fn pss(pid: u64) -> u64 {
 }
 
 fn main() {
-    let world = TabwireWorld::new();
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
     world.run(&["open"]);
     for _ in 0..4 {
         world.run(&["open", "about:blank", "--new-tab"]);

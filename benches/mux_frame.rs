@@ -1,14 +1,12 @@
 //! What the mux itself costs a frame, against copying the frame.
-#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
-
-mod ground;
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
-use ground::sample::{Sample, micros};
 use tabwire_mux::{ClientOptions, Mux, Output};
+use tabwire_testkit::bench::{Sample, micros};
 use tabwire_wire::ClientId;
 
 const CLIENT: ClientId = ClientId(1);

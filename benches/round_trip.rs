@@ -1,13 +1,8 @@
 //! Round trips of `Runtime.evaluate('1')`: through Tabwire over a bare browser, in one run, in turns.
-#![expect(clippy::print_stdout, missing_docs, reason = "a bench prints its table")]
-
-mod ground;
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};
 
-use ground::bare_browser::BareBrowser;
-use ground::sample::{Sample, micros, ratio};
-use ground::tabwire_world::TabwireWorld;
 use serde_json::{Value, json};
 use tabwire_browser::{KeepRequest, LaunchSpec, keeper_client, new_browser_id, new_instance_id};
 use tabwire_cdp::{
@@ -16,6 +11,7 @@ use tabwire_cdp::{
 };
 use tabwire_daemon::{BrowserLink, Hub};
 use tabwire_mux::ClientOptions;
+use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros, ratio};
 use tabwire_wire::TargetId;
 
 const BLOCKS: usize = 20;
@@ -143,8 +139,8 @@ fn main() {
 
 async fn run() {
     let tasks = TaskGroup::new();
-    let world = TabwireWorld::new();
-    let bare = BareBrowser::start();
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
+    let bare = BareBrowser::start(&browser_program());
     let raw = over_websocket(&bare.websocket(), &tasks).await;
     let through = over_websocket(&world.text(&["cdp-url", "--quiet"]), &tasks).await;
     let (raw_page, through_page) = (page_of(&raw).await, page_of(&through).await);
@@ -206,4 +202,8 @@ async fn run() {
         hub_rate / raw_rate
     );
     drop(claim.control);
+}
+
+fn browser_program() -> std::path::PathBuf {
+    tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path
 }

@@ -3,6 +3,7 @@
 //! Nothing here is part of the product. The crate depends on no other crate of the workspace, so that a
 //! mistake in the product cannot hide behind the same mistake in its test double.
 
+pub mod bench;
 mod chaos_pipeline;
 mod chaos_proxy;
 pub mod fake_browser;

@@ -13,10 +13,6 @@ const VIRTUAL_TIME: &str = "start_paused = true";
 /// Files that may sleep in tests.
 const PERMITS: &[Permit] = &[
     Permit {
-        path: "benches/ground/bare_browser.rs",
-        reason: "looks for a file that a browser writes, until a deadline",
-    },
-    Permit {
         path: "crates/tabwire-browser/tests/workshop/mod.rs",
         reason: "looks at processes and files of others, until a deadline",
     },

@@ -1,9 +1,11 @@
 //! A browser without Tabwire, for comparison: Chromium with a debugging port, ended on drop.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+/// A running browser with a debugging port.
+#[derive(Debug)]
 pub struct BareBrowser {
     child: Child,
     profile: tempfile::TempDir,
@@ -27,10 +29,13 @@ pub const FLAGS: &[&str] = &[
 ];
 
 impl BareBrowser {
-    pub fn start() -> Self {
+    /// Starts the browser.
+    ///
+    /// # Panics
+    /// When it cannot be started; a bench has no use for going on.
+    #[must_use]
+    pub fn start(executable: &Path) -> Self {
         let profile = tempfile::tempdir().expect("a directory");
-        let executable =
-            tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path;
         let child = Command::new(executable)
             .args(FLAGS)
             .arg("--remote-debugging-port=0")
@@ -45,6 +50,10 @@ impl BareBrowser {
     }
 
     /// The browser's websocket, once it has one.
+    ///
+    /// # Panics
+    /// When it opens no port in time.
+    #[must_use]
     pub fn websocket(&self) -> String {
         let file: PathBuf = self.profile.path().join("DevToolsActivePort");
         let until = Instant::now() + Duration::from_secs(30);

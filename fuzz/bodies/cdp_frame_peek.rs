@@ -59,6 +59,11 @@ impl Reference {
         serde_json::from_str(self.raw(name)?).ok()
     }
 
+    /// An integer; `-0` is one too.
+    fn number(&self, name: &str) -> Option<i64> {
+        self.raw(name)?.parse().ok()
+    }
+
     fn session(&self) -> Option<String> {
         self.text("sessionId").filter(|session| !session.is_empty())
     }
@@ -129,7 +134,7 @@ fn check_client(data: &[u8], reference: Option<&Reference>) {
     match (peek_client_frame(data), reference) {
         (Ok(envelope), Some(reference)) => {
             assert_eq!(at(data, &envelope.id_span).parse(), Ok(envelope.id), "the span is the id's");
-            assert_eq!(reference.raw("id"), Some(envelope.id.to_string().as_str()));
+            assert_eq!(reference.number("id"), Some(envelope.id));
             assert_eq!(reference.text("method").as_deref(), Some(envelope.method));
             assert_eq!(reference.session().as_deref(), envelope.session);
             assert_eq!(envelope.params.map(RawValue::get), reference.raw("params"));
@@ -144,7 +149,7 @@ fn check_client(data: &[u8], reference: Option<&Reference>) {
             assert!(reference.raw("id").is_none_or(|raw| raw.parse::<i64>().is_err()));
         }
         (Err(PeekError::NoMethod { id }), Some(reference)) => {
-            assert_eq!((reference.raw("method"), reference.raw("id")), (None, Some(id.to_string().as_str())));
+            assert_eq!((reference.raw("method"), reference.number("id")), (None, Some(id)));
         }
         (Err(_), None) => {}
     }

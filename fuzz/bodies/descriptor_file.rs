@@ -5,14 +5,16 @@ use std::sync::OnceLock;
 
 use tabwire_browser::BrowserDescriptor;
 
-/// Puts the input where a descriptor would be, and reads it.
+/// Parses the input, and for some of them reads it from where a descriptor would be.
 pub(crate) fn check(data: &[u8]) {
-    let path = place();
-    std::fs::write(path, data).expect("the temporary directory can be written");
-    let read = BrowserDescriptor::read(path);
     let parsed = serde_json::from_slice::<BrowserDescriptor>(data).ok();
     let expected = parsed.filter(|descriptor| descriptor.format == BrowserDescriptor::FORMAT);
-    assert_eq!(read.ok(), expected, "the file is read as its content says");
+    // Every sixteenth length: a disk is slower than a parser.
+    if data.len() % 16 == 0 {
+        let path = place();
+        std::fs::write(path, data).expect("the temporary directory can be written");
+        assert_eq!(BrowserDescriptor::read(path).ok(), expected, "the file is read as its content says");
+    }
     if let Some(descriptor) = expected {
         let again = serde_json::to_vec(&descriptor).expect("a descriptor can be written");
         assert_eq!(serde_json::from_slice::<BrowserDescriptor>(&again).ok(), Some(descriptor));

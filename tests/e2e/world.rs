@@ -250,7 +250,7 @@ impl World {
         let settled = find_eventually(SETTLE_SECONDS, || {
             last = self.find_status()?;
             let sessions = last["sessions"].as_array()?;
-            sessions.iter().all(is_settled).then_some(())
+            sessions.iter().all(|session| is_settled(session, sessions)).then_some(())
         });
         assert!(settled.is_some(), "something is still held: {last}");
     }
@@ -274,11 +274,16 @@ impl World {
     }
 }
 
-/// Whether a session holds no more than its engine needs: one cdp session for the browser, one for each tab.
-fn is_settled(session: &Value) -> bool {
-    let number = |field: &str| session[field].as_i64().unwrap_or(i64::MAX);
+/// Whether a session's browser holds no more than the engines need that share it: each has one cdp session
+/// for the browser and one for each tab.
+fn is_settled(session: &Value, all: &[Value]) -> bool {
+    let number = |field: &str| session[field].as_u64().unwrap_or(u64::MAX);
+    let shares =
+        |other: &&Value| other["browser_pid"] == session["browser_pid"] && session["browser_pid"].is_u64();
+    let engines = all.iter().filter(shares).count().max(1) as u64;
     let is_gone = session["state"] != "active";
-    is_gone || (number("clients") <= 1 && number("pending") == 0 && number("held") <= 1 + number("tabs"))
+    let is_idle = number("clients") <= engines && number("pending") == 0;
+    is_gone || is_idle && number("held") <= engines * (1 + number("tabs"))
 }
 
 impl Drop for World {

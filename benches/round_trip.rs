@@ -134,7 +134,8 @@ fn main() {
         .enable_all()
         .build()
         .expect("a runtime");
-    runtime.block_on(run());
+    // As a task among tasks, as in the daemon: the main thread would add a wake-up of its own.
+    runtime.block_on(runtime.spawn(run())).expect("the bench ends");
 }
 
 async fn run() {

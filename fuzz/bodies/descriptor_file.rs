@@ -10,7 +10,7 @@ pub(crate) fn check(data: &[u8]) {
     let parsed = serde_json::from_slice::<BrowserDescriptor>(data).ok();
     let expected = parsed.filter(|descriptor| descriptor.format == BrowserDescriptor::FORMAT);
     // Every sixteenth length: a disk is slower than a parser.
-    if data.len() % 16 == 0 {
+    if data.len().is_multiple_of(16) {
         let path = place();
         std::fs::write(path, data).expect("the temporary directory can be written");
         assert_eq!(BrowserDescriptor::read(path).ok(), expected, "the file is read as its content says");

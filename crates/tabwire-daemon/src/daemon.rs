@@ -132,10 +132,11 @@ impl Daemon {
     }
 
     async fn serve(self: &Arc<Self>, socket: UnixListener, port: TcpListener) -> Result<(), Failure> {
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        // Each door has places of its own: strangers at the port must not keep the user from the socket.
+        let places = || Arc::new(Semaphore::new(CONNECTIONS));
         let doors = TaskGroup::new();
-        doors.start("door-socket", accept_all(Arc::clone(self), Listener::new(socket, Arc::clone(&places))));
-        doors.start("door-port", accept_all(Arc::clone(self), Listener::new(port, places)));
+        doors.start("door-socket", accept_all(Arc::clone(self), Listener::new(socket, places())));
+        doors.start("door-port", accept_all(Arc::clone(self), Listener::new(port, places())));
         let ending = self.wait_for_end().await?;
         tracing::info!(?ending, "the daemon ends");
         let _ = std::fs::remove_file(self.config.paths.socket());

@@ -72,7 +72,8 @@ impl Fleet {
         let found = finder::find(wish, self.config.path_env.as_deref())?;
         let choice = match options.profile.as_deref() {
             None => ProfileChoice::ThrowAway,
-            Some(path) if path.contains('/') => ProfileChoice::Directory(PathBuf::from(path)),
+            Some(path) if path.starts_with('/') => ProfileChoice::Directory(PathBuf::from(path)),
+            Some(path) if path.contains('/') => return Err(relative_profile(path)),
             Some(name) => ProfileChoice::Named(name.to_owned()),
         };
         let homes = ProfileHomes {
@@ -214,6 +215,14 @@ impl Fleet {
         let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
         tracing::info!(?swept, "swept after a keeper was lost");
     }
+}
+
+fn relative_profile(path: &str) -> Failure {
+    Failure::new(
+        ErrorCode::BadArgs,
+        format!("The profile directory {path} is relative, and the daemon is elsewhere."),
+    )
+    .with_hint("Give its whole path.")
 }
 
 /// Claims a browser; waits for an earlier holder to let go until the deadline.

@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The loopback port asked for first; another is taken when a stranger has it.
 pub const DEFAULT_PORT: u16 = 38_017;
 
-/// Connections served at once over socket and port together; more wait in the kernel's queue.
+/// Connections served at once over the socket, and as many over the port; more wait in the kernel's queue.
 pub const CONNECTIONS: usize = 256;
 
 /// Largest body of a request to the API.

@@ -128,12 +128,30 @@ impl CdpError {
                 Failure::new(ErrorCode::UnknownMethod, message)
                     .with_hint("This browser does not know the method; check its spelling and version.")
             }
-            Self::Protocol { .. } => Failure::new(ErrorCode::CdpError, message),
+            Self::Protocol { message: sentence, data, .. } => match data.as_deref().and_then(own_code) {
+                Some(code) => Failure::new(code, sentence).with_hint(own_hint(code)),
+                None => Failure::new(ErrorCode::CdpError, message),
+            },
             Self::Malformed { .. } => Failure::new(ErrorCode::CdpError, message)
                 .with_hint("The browser sent something unexpected; its version may be too new or too old."),
             Self::BadParameters { .. } => Failure::new(ErrorCode::BadArgs, message),
             Self::Missed { .. } => Failure::new(ErrorCode::Backpressure, message)
                 .with_hint("Read the present state anew; the record has a gap."),
         }
+    }
+}
+/// The code of an error that Tabwire itself answered in the browser's place.
+fn own_code(data: &str) -> Option<ErrorCode> {
+    serde_json::from_str(data).ok()
+}
+
+fn own_hint(code: ErrorCode) -> &'static str {
+    match code {
+        ErrorCode::OutcomeUnknown => {
+            "It may or may not have run. The next command reaches the browser anew, or starts it."
+        }
+        ErrorCode::Timeout => "The browser may be busy. Try again with a longer timeout.",
+        ErrorCode::Backpressure => "Wait for earlier commands to finish, then try again.",
+        _ => "Run `tabwire status` to see how the browser is.",
     }
 }

@@ -41,7 +41,7 @@ impl Daemon {
             "open" => self.act_open(request, deadline).await,
             "tabs" => {
                 let (session, Ready { live, notices }) = self.ready(&request).await?;
-                let result = json!({"tabs": live.engine.tabs()});
+                let result = json!({"tabs": live.engine.tabs(deadline).await?});
                 session.remember(&live);
                 Ok(ActionAnswer { session: request.session, result, notices })
             }
@@ -76,7 +76,7 @@ impl Daemon {
         };
         let (session, Ready { live, notices }) = self.ready(&request).await?;
         let page = live.engine.page_to_open_in(params.new_tab).await?;
-        page.navigate(&url, deadline).await?;
+        live.engine.navigate(&page, &url, deadline).await?;
         let outline = page.outline(deadline).await?;
         let mut result = json!(outline);
         if let Some(members) = result.as_object_mut() {

@@ -121,7 +121,8 @@ impl Daemon {
         let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
         let tabs: Vec<_> = live
             .engine
-            .tabs()
+            .tabs(ACTION_DEADLINE)
+            .await?
             .into_iter()
             .map(|tab| {
                 json!({

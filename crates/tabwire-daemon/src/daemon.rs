@@ -10,7 +10,7 @@ use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_cdp::TaskGroup;
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::net::{TcpListener, UnixListener};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::config::DaemonConfig;
@@ -135,14 +135,17 @@ impl Daemon {
         // Each door has places of its own: strangers at the port must not keep the user from the socket.
         let places = || Arc::new(Semaphore::new(CONNECTIONS));
         let doors = TaskGroup::new();
-        doors.start("door-socket", accept_all(Arc::clone(self), Listener::new(socket, places())));
-        doors.start("door-port", accept_all(Arc::clone(self), Listener::new(port, places())));
-        let ending = self.wait_for_end().await?;
+        doors.start(
+            "door-socket",
+            accept_all(Arc::clone(self), doors.clone(), Listener::new(socket, places())),
+        );
+        doors.start("door-port", accept_all(Arc::clone(self), doors.clone(), Listener::new(port, places())));
+        let mut terminate = signal(SignalKind::terminate()).map_err(|error| no_signals(&error))?;
+        let ending = self.wait_for_end(&mut terminate).await?;
         tracing::info!(?ending, "the daemon ends");
         let _ = std::fs::remove_file(self.config.paths.socket());
-        doors.shutdown(Duration::ZERO).await;
+        doors.shutdown(Duration::from_millis(500)).await;
         if ending == Ending::Drain {
-            let mut terminate = signal(SignalKind::terminate()).map_err(|error| no_signals(&error))?;
             tokio::select! {
                 _ = tokio::time::timeout(DRAIN_DEADLINE, self.work.done()) => {}
                 // Asked a second time: work under way is not waited for.
@@ -161,9 +164,8 @@ impl Daemon {
         Ok(())
     }
 
-    async fn wait_for_end(&self) -> Result<Ending, Failure> {
+    async fn wait_for_end(&self, terminate: &mut Signal) -> Result<Ending, Failure> {
         let mut ending = self.ending.subscribe();
-        let mut terminate = signal(SignalKind::terminate()).map_err(|error| no_signals(&error))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| no_signals(&error))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(|error| no_signals(&error))?;
         tokio::select! {
@@ -218,8 +220,17 @@ impl Daemon {
     }
 }
 
-async fn accept_all<L: Accept + Send + Sync>(daemon: Arc<Daemon>, mut listener: Listener<L>) {
-    while let Some((visitor, place)) = listener.next().await {
+async fn accept_all<L: Accept + Send + Sync>(
+    daemon: Arc<Daemon>,
+    doors: TaskGroup,
+    mut listener: Listener<L>,
+) {
+    loop {
+        let visitor = tokio::select! {
+            visitor = listener.next() => visitor,
+            () = doors.stopping() => return,
+        };
+        let Some((visitor, place)) = visitor else { return };
         let served = server::serve(Arc::clone(&daemon), visitor);
         daemon.tasks.start("connection", async move {
             served.await;

@@ -152,9 +152,7 @@ impl Fleet {
             attach::discover(&parsed, home.as_deref(), Instant::now() + KEEPER_DEADLINE)
         })
         .await?;
-        let link = BrowserLink::attach(found.expose().as_str(), headers)
-            .await
-            .map_err(TransportError::into_failure)?;
+        let link = BrowserLink::attach(found.expose().as_str(), headers).await.map_err(unreachable)?;
         tracing::info!(address = %found, "attached to a browser");
         self.serve(link, Ownership::Attached, None).await
     }
@@ -215,6 +213,15 @@ impl Fleet {
         let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
         tracing::info!(?swept, "swept after a keeper was lost");
     }
+}
+
+fn unreachable(error: TransportError) -> Failure {
+    let failure = error.into_failure();
+    if failure.code != ErrorCode::BrowserGone {
+        return failure;
+    }
+    Failure::new(ErrorCode::NoBackend, format!("The browser could not be reached: {failure}."))
+        .with_hint("Check that it runs with remote debugging and that the address is current.")
 }
 
 fn relative_profile(path: &str) -> Failure {

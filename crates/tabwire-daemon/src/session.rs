@@ -76,7 +76,8 @@ impl Session {
         let labels = vec![("session".to_owned(), self.name.to_string())];
         let browser = fleet.obtain(&options, labels).await?;
         notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
-        let started = self.bring_up(browser, options, None).await?;
+        let book = self.remembered_book(&browser);
+        let started = self.bring_up(browser, options, book).await?;
         *live = Some(Arc::clone(&started));
         Ok(Ready { live: started, notices })
     }
@@ -86,17 +87,16 @@ impl Session {
         SessionRecord::find(&self.directory, &self.name).map(|record| record.options).unwrap_or_default()
     }
 
+    /// The tab ids an earlier daemon gave out for the same browser.
+    fn remembered_book(&self, browser: &ServedBrowser) -> Option<TabBook> {
+        let id = &browser.descriptor.as_ref()?.id;
+        let record = SessionRecord::find(&self.directory, &self.name)?;
+        (record.browser.as_ref() == Some(id)).then(|| record.book.resumed())
+    }
+
     /// Takes up a browser that an earlier daemon served.
     pub(crate) async fn adopt(&self, browser: Arc<ServedBrowser>) -> Result<(), Failure> {
-        let record = SessionRecord::find(&self.directory, &self.name);
-        let same = record.filter(|record| {
-            record.browser.is_some()
-                && record.browser == browser.descriptor.as_ref().map(|found| found.id.clone())
-        });
-        let (options, book) = match same {
-            Some(record) => (record.options, Some(record.book.resumed())),
-            None => (SessionOptions::default(), None),
-        };
+        let (options, book) = (self.remembered_options(), self.remembered_book(&browser));
         let mut live = self.live.lock().await;
         *live = Some(self.bring_up(browser, options, book).await?);
         Ok(())
@@ -171,13 +171,13 @@ impl Session {
             Err(gone) => gone.to_string(),
         };
         let descriptor = live.browser.descriptor.as_ref();
-        let (clients, pending, held, astray, events_dropped) = match &facts {
-            Err(_) => (0, 0, 0, 0, 0),
+        let (clients, pending, held, astray, misrouted, events_dropped) = match &facts {
+            Err(_) => (0, 0, 0, 0, 0, 0),
             Ok(facts) => {
                 let (held, counted) = (facts.leftovers, facts.counters);
-                let astray = counted.answers_unknown + counted.answers_misrouted + counted.events_unowned;
+                let astray = counted.answers_unknown + counted.events_unowned;
                 let held = held.sessions + held.contexts + held.holds + held.pending;
-                (facts.clients, facts.pending, held, astray, facts.events_dropped)
+                (facts.clients, facts.pending, held, astray, counted.answers_misrouted, facts.events_dropped)
             }
         };
         Some(SessionStatus {
@@ -189,11 +189,12 @@ impl Session {
             keeper_pid: descriptor.map(|descriptor| descriptor.keeper.pid()),
             browser_version: descriptor.and_then(|descriptor| descriptor.version.clone()),
             profile: descriptor.map(|descriptor| descriptor.profile.display().to_string()),
-            tabs: live.engine.tabs().len(),
+            tabs: live.engine.tab_count(),
             clients,
             pending,
             held,
             astray,
+            misrouted,
             events_dropped,
             uptime_seconds: live.since.elapsed().as_secs(),
         })
@@ -228,6 +229,7 @@ fn starting(name: &SessionName) -> SessionStatus {
         pending: 0,
         held: 0,
         astray: 0,
+        misrouted: 0,
         events_dropped: 0,
         uptime_seconds: 0,
     }

@@ -1,14 +1,16 @@
 //! A browser as the engine sees it: its tabs, and one page handle for each that was used.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use serde::Serialize;
 use serde_json::json;
 use tabwire_cdp::{
-    CdpError, Connection, Deadline, FrameSink, FrameSource, TargetInfo, TargetRegistry, TaskGroup,
+    CdpError, Connection, Deadline, EventFilter, EventStream, FrameSink, FrameSource, TargetInfo,
+    TargetRegistry, TaskGroup,
 };
 use tabwire_wire::{ErrorCode, Failure, TabId, TargetId};
+use tokio::sync::watch;
 
 use crate::limits::SETUP_DEADLINE;
 use crate::page::Page;
@@ -35,13 +37,21 @@ pub struct TabInfo {
 pub struct Browser {
     connection: Connection,
     registry: TargetRegistry,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
+    /// Held while a page is attached to, so that it is attached to once.
+    attaching: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug)]
 struct State {
     book: TabBook,
-    pages: HashMap<TargetId, Page>,
+    pages: HashMap<TargetId, OpenPage>,
+}
+
+#[derive(Debug)]
+struct OpenPage {
+    page: Page,
+    crashed: watch::Sender<bool>,
 }
 
 impl Browser {
@@ -58,8 +68,10 @@ impl Browser {
         let connection = Connection::start(source, sink, tasks);
         let registry =
             TargetRegistry::start(&connection, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
-        let state = Mutex::new(State { book, pages: HashMap::new() });
-        let browser = Self { connection, registry, state };
+        let state = Arc::new(Mutex::new(State { book, pages: HashMap::new() }));
+        let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
+        tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
+        let browser = Self { connection, registry, state, attaching: tokio::sync::Mutex::new(()) };
         browser.forget_closed();
         Ok(browser)
     }
@@ -77,14 +89,35 @@ impl Browser {
         let is_open = |target: &TargetId| open.iter().any(|info| info.target_id == *target);
         let mut state = self.state();
         state.book.retain(is_open);
-        state.pages.retain(|target, page| is_open(target) && !page.is_gone());
+        state.pages.retain(|target, open| is_open(target) && !open.page.is_gone());
         open
     }
 
-    /// The tabs, in the order of their ids.
+    /// How many tabs are open.
     #[must_use]
-    pub fn tabs(&self) -> Vec<TabInfo> {
-        let open = self.forget_closed();
+    pub fn tab_count(&self) -> usize {
+        self.open_pages().len()
+    }
+
+    /// The tabs as they are now, in the order of their ids.
+    ///
+    /// Titles are asked for: the browser does not tell when one changes.
+    ///
+    /// # Errors
+    /// When the browser does not answer.
+    pub async fn tabs(&self, deadline: impl Into<Deadline>) -> Result<Vec<TabInfo>, Failure> {
+        let listing = self.connection.browser().begin("Target.getTargets", &(), deadline);
+        let answer = match listing {
+            Ok(listing) => listing.answer().await,
+            Err(error) => Err(error),
+        };
+        let listed: Listed = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let known = self.forget_closed();
+        let is_known = |info: &TargetInfo| known.iter().any(|open| open.target_id == info.target_id);
+        Ok(self.describe(listed.target_infos.into_iter().filter(is_known).collect()))
+    }
+
+    fn describe(&self, open: Vec<TargetInfo>) -> Vec<TabInfo> {
         let current = self.choose_current(&open);
         let mut state = self.state();
         let mut tabs: Vec<TabInfo> = open
@@ -143,13 +176,38 @@ impl Browser {
     }
 
     async fn page_of(&self, target: &TargetId) -> Result<Page, Failure> {
-        if let Some(page) = self.state().pages.get(target).filter(|page| !page.is_gone()) {
-            return Ok(page.clone());
+        if let Some(page) = self.find_page(target) {
+            return Ok(page);
+        }
+        let _attaching = self.attaching.lock().await;
+        if let Some(page) = self.find_page(target) {
+            return Ok(page);
         }
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
-        let page = Page::new(target.clone(), session);
-        self.state().pages.insert(target.clone(), page.clone());
+        let (crashed, watcher) = watch::channel(false);
+        let page = Page::new(target.clone(), session, watcher);
+        self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         Ok(page)
+    }
+
+    fn find_page(&self, target: &TargetId) -> Option<Page> {
+        self.state().pages.get(target).map(|open| open.page.clone()).filter(|page| !page.is_gone())
+    }
+
+    /// The page has a process again.
+    fn revive(&self, target: &TargetId) {
+        if let Some(open) = self.state().pages.get(target) {
+            open.crashed.send_replace(false);
+        }
+    }
+
+    /// Goes to an address in a page and waits until it has loaded; a crashed page comes back with it.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn navigate(&self, page: &Page, url: &str, deadline: Deadline) -> Result<(), Failure> {
+        self.revive(page.target());
+        page.navigate(url, deadline).await
     }
 
     /// The current tab's page, or a new tab's when there is none or a new one is asked for.
@@ -220,6 +278,33 @@ impl Browser {
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    target_infos: Vec<TargetInfo>,
+}
+
+/// Marks pages whose process has crashed, as long as the engine is there.
+async fn mark_crashed(mut crashes: EventStream, state: Weak<Mutex<State>>) {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Crashed {
+        target_id: TargetId,
+    }
+    loop {
+        let crashed = match crashes.next().await {
+            Ok(event) => event.to::<Crashed>(),
+            Err(CdpError::Missed { .. }) => continue,
+            Err(_) => return,
+        };
+        let (Ok(crashed), Some(state)) = (crashed, state.upgrade()) else { return };
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = state.pages.get(&crashed.target_id) {
+            open.crashed.send_replace(true);
+        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! One tab's page: navigating it, evaluating in it, saying what is on it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline};
 use tabwire_wire::{ErrorCode, Failure, TargetId};
+use tokio::sync::watch;
 
-use crate::limits::{OUTLINE_CHARACTERS, RESULT_BYTES};
+use crate::limits::{OUTLINE_CHARACTERS, RESULT_BYTES, SETUP_DEADLINE};
 use crate::navigation;
 
 /// A handle on one tab's page; clones share it.
@@ -13,6 +14,7 @@ use crate::navigation;
 pub struct Page {
     target: TargetId,
     session: CdpSession,
+    crashed: watch::Receiver<bool>,
 }
 
 /// What is on a page, in short.
@@ -45,8 +47,8 @@ const READ_OUTLINE: &str = include_str!("../../../page/outline.js");
 const WORLD: &str = "tabwire";
 
 impl Page {
-    pub(crate) fn new(target: TargetId, session: CdpSession) -> Self {
-        Self { target, session }
+    pub(crate) fn new(target: TargetId, session: CdpSession, crashed: watch::Receiver<bool>) -> Self {
+        Self { target, session, crashed }
     }
 
     /// The target the page lives in.
@@ -67,6 +69,16 @@ impl Page {
         navigation::navigate(&self.session, &self.target, url, deadline).await
     }
 
+    /// Does something that a crash of the page's process must not leave waiting.
+    async fn unless_crashed<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+        let mut crashed = self.crashed.clone();
+        tokio::select! {
+            biased;
+            Ok(_) = crashed.wait_for(|crashed| *crashed) => Err(crashed_page()),
+            done = work => done,
+        }
+    }
+
     /// Evaluates an expression in the page's own world and awaits it.
     ///
     /// # Errors
@@ -79,9 +91,17 @@ impl Page {
             "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
             "replMode": awaits,
         });
-        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
-        let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
-        evaluation.into_result()
+        self.unless_crashed(async {
+            let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
+            if matches!(answer, Err(CdpError::Timeout { .. })) {
+                // What still runs would keep the page from everything else.
+                let _ = self.session.begin("Runtime.terminateExecution", &(), SETUP_DEADLINE);
+            }
+            let evaluation: Evaluation =
+                answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+            evaluation.into_result()
+        })
+        .await
     }
 
     /// Says what is on the page.
@@ -89,6 +109,10 @@ impl Page {
     /// # Errors
     /// When the page cannot be read.
     pub async fn outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
+        self.unless_crashed(self.read_outline(deadline)).await
+    }
+
+    async fn read_outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct World {
@@ -110,6 +134,11 @@ impl Page {
     }
 }
 
+fn crashed_page() -> Failure {
+    Failure::new(ErrorCode::TargetGone, "The page's process has crashed.")
+        .with_hint("Open an address in the tab to bring it back: `tabwire open URL`.")
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Evaluation {
@@ -120,11 +149,17 @@ struct Evaluation {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RemoteObject {
+    /// Absent and `null` are two things here.
+    #[serde(default, deserialize_with = "present")]
     value: Option<Value>,
     unserializable_value: Option<String>,
     description: Option<String>,
     #[serde(rename = "type", default)]
     kind: String,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 #[derive(Deserialize)]

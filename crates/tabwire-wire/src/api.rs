@@ -158,8 +158,10 @@ pub struct SessionStatus {
     pub pending: usize,
     /// What clients hold in the mux, for leak checks: cdp sessions, contexts, held frames.
     pub held: usize,
-    /// Frames that went to nobody or came from nobody; crossings are among them and are zero.
+    /// Frames that went to nobody: answers that came late, events for cdp sessions that had just gone.
     pub astray: u64,
+    /// Answers that came back on another cdp session than they were asked on; none is ever passed on.
+    pub misrouted: u64,
     /// Events dropped for slow clients.
     pub events_dropped: u64,
     /// Seconds since the session's browser was reached.

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
+use tabwire_browser::limits::SOCKET_PATH_BYTES;
 use tabwire_wire::api::{ErrorAnswer, SOCKET_HOST, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
 
@@ -34,6 +35,9 @@ pub(crate) fn ask(
     body: Option<&Value>,
     timeout: Duration,
 ) -> Result<Value, AskError> {
+    if socket.as_os_str().len() > SOCKET_PATH_BYTES {
+        return Err(AskError::Failed(too_long(socket)));
+    }
     let mut stream = UnixStream::connect(socket).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => AskError::NotRunning,
         _ => AskError::Failed(unreachable(socket, &error)),
@@ -80,6 +84,13 @@ fn read_answer(answer: &[u8]) -> Result<Value, AskError> {
         return Err(AskError::DaemonOlder);
     }
     Err(AskError::Failed(failure))
+}
+
+fn too_long(socket: &Path) -> Failure {
+    let message =
+        format!("The daemon's socket {} is too long: {SOCKET_PATH_BYTES} bytes at most.", socket.display());
+    Failure::new(ErrorCode::BadArgs, message)
+        .with_hint("Set TABWIRE_HOME or XDG_RUNTIME_DIR to a directory with a shorter path.")
 }
 
 fn unreachable(socket: &Path, error: &io::Error) -> Failure {

@@ -89,7 +89,7 @@ fn a_home_with_a_long_path_is_explained() {
     let mut command = world.command(env!("CARGO_BIN_EXE_tabwire"), &["--json", "open", "about:blank"]);
     let child = command.env("TABWIRE_HOME", &deep).spawn().expect("started");
     let outcome = crate::world::wait(child, &["open"]);
-    assert_eq!(outcome.code, 1, "{outcome:?}");
+    assert_eq!(outcome.code, 2, "{outcome:?}");
     let error = outcome.json()["error"].clone();
     let words = format!("{} {}", error["message"], error["hint"]);
     assert!(words.contains("long") && words.contains("TABWIRE_HOME"), "{words}");

@@ -207,7 +207,10 @@ impl Browser {
     /// When the address cannot be reached, or not within the deadline.
     pub async fn navigate(&self, page: &Page, url: &str, deadline: Deadline) -> Result<(), Failure> {
         self.revive(page.target());
-        page.navigate(url, deadline).await
+        page.navigate(url, deadline).await?;
+        // News of the crash may have come after the first word.
+        self.revive(page.target());
+        Ok(())
     }
 
     /// The current tab's page, or a new tab's when there is none or a new one is asked for.

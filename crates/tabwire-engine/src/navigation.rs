@@ -20,6 +20,9 @@ struct LifecycleEvent {
     name: String,
 }
 
+/// Has a page report the stages of its loading.
+const REPORT: &str = "Page.setLifecycleEventsEnabled";
+
 pub(crate) async fn navigate(
     session: &CdpSession,
     target: &TargetId,
@@ -28,13 +31,18 @@ pub(crate) async fn navigate(
 ) -> Result<(), Failure> {
     let mut lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
     session.enable("Page").await.map_err(CdpError::into_failure)?;
-    let enabled = session.begin("Page.setLifecycleEventsEnabled", &json!({"enabled": true}), deadline);
+    let report = json!({"enabled": true});
+    let reporting = session.begin(REPORT, &report, deadline).map_err(CdpError::into_failure)?;
     let started = session.begin("Page.navigate", &json!({"url": url}), deadline);
-    enabled.map_err(CdpError::into_failure)?.answer().await.map_err(CdpError::into_failure)?;
+    let reports = reporting.answer().await;
     let answer = started.map_err(CdpError::into_failure)?.answer().await;
     let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
     if let Some(text) = navigated.error_text {
         return Err(unreachable(url, &text));
+    }
+    if reports.is_err() {
+        // A crashed page takes the order once it has a process again, and then reports what it missed.
+        session.send(REPORT, &report, deadline).await.map_err(CdpError::into_failure)?;
     }
     // Without a loader the navigation stayed within the document: nothing is loaded.
     let Some(mut loader) = navigated.loader_id else { return Ok(()) };

@@ -134,7 +134,7 @@ impl Mux {
                     self.target_destroyed(id, now);
                 }
             }
-            "Target.targetCrashed" => self.target_crashed(params),
+            "Target.targetCrashed" => self.target_crashed(params, now),
             "Target.attachedToTarget" => self.house_attached(params, now),
             "Target.detachedFromTarget" => {
                 self.loss_signals.note(WeakSignal::DetachedFromTarget, now);

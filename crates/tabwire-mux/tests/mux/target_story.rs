@@ -258,3 +258,23 @@ fn a_frame_is_shown_to_the_client_that_reaches_it_through_its_page() {
     );
     assert!(stage.take_inbox(2).is_empty());
 }
+
+#[test]
+fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    let (first, second) = (stage.create(1), stage.create(1));
+    let (crashes, lives) = (stage.attach(1, &first), stage.attach(1, &second));
+    stage.take_inbox(1);
+    // The browser has answered neither when the first page crashes.
+    stage.send(1, &crashes, 7, "Fake.echo", json!({}));
+    stage.send(1, &lives, 8, "Fake.echo", json!({}));
+    let house = stage.house.clone();
+    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": first, "status": "crashed"}));
+    while let Some(frame) = stage.browser.take_from(&house) {
+        stage.deliver(&frame);
+    }
+    let answers: Vec<String> =
+        stage.take_inbox(1).into_iter().filter(|line| line.starts_with(['7', '8'])).collect();
+    assert_eq!(answers, [format!("7 error TARGET_GONE on {crashes}")]);
+}

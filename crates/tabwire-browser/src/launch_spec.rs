@@ -98,12 +98,24 @@ const BASE: &[&str] = &[
     "--disable-component-update",
     "--disable-sync",
     "--disable-quic",
+    "--disable-default-apps",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-search-engine-choice-screen",
     "--password-store=basic",
     "--use-mock-keychain",
 ];
 
 /// Flags a browser without a window gets in addition.
-const HEADLESS: &[&str] = &["--headless=new", "--disable-gpu", "--hide-scrollbars", "--mute-audio"];
+///
+/// The features are surfaces of the address bar, which nobody sees here and which cost two processes.
+const HEADLESS: &[&str] = &[
+    "--headless=new",
+    "--disable-gpu",
+    "--hide-scrollbars",
+    "--mute-audio",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
+];
 
 impl LaunchSpec {
     /// A headless launch with nothing out of the ordinary.
@@ -234,8 +246,11 @@ mod tests {
         assert_eq!(
             line(&spec(), None),
             "--remote-debugging-pipe|--no-first-run|--no-default-browser-check|--disable-background-networking\
-             |--disable-component-update|--disable-sync|--disable-quic|--password-store=basic|--use-mock-keychain\
-             |--user-data-dir=/p q/profile|--headless=new|--disable-gpu|--hide-scrollbars|--mute-audio|about:blank"
+             |--disable-component-update|--disable-sync|--disable-quic|--disable-default-apps\
+             |--disable-client-side-phishing-detection|--disable-component-extensions-with-background-pages\
+             |--disable-search-engine-choice-screen|--password-store=basic|--use-mock-keychain\
+             |--user-data-dir=/p q/profile|--headless=new|--disable-gpu|--hide-scrollbars|--mute-audio\
+             |--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup|about:blank"
         );
         let headed = LaunchSpec {
             display: Display::Headed,

@@ -30,18 +30,20 @@ pub(crate) async fn navigate(
     deadline: Deadline,
 ) -> Result<(), Failure> {
     let mut lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
-    session.enable("Page").await.map_err(CdpError::into_failure)?;
-    let report = json!({"enabled": true});
-    let reporting = session.begin(REPORT, &report, deadline).map_err(CdpError::into_failure)?;
-    let started = session.begin("Page.navigate", &json!({"url": url}), deadline);
-    let reports = reporting.answer().await;
-    let answer = started.map_err(CdpError::into_failure)?.answer().await;
+    let (report, place) = (json!({"enabled": true}), json!({"url": url}));
+    // Sent at once, in this order: the browser starts to load while a new page is still getting ready to report.
+    let (enabled, reports, answer) = tokio::join!(
+        session.enable("Page"),
+        session.send(REPORT, &report, deadline),
+        session.send("Page.navigate", &place, deadline),
+    );
     let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
     if let Some(text) = navigated.error_text {
         return Err(unreachable(url, &text));
     }
-    if reports.is_err() {
-        // A crashed page takes the order once it has a process again, and then reports what it missed.
+    if enabled.is_err() || reports.is_err() {
+        // A crashed page takes these once it has a process again, and then reports what it missed.
+        session.enable("Page").await.map_err(CdpError::into_failure)?;
         session.send(REPORT, &report, deadline).await.map_err(CdpError::into_failure)?;
     }
     // Without a loader the navigation stayed within the document: nothing is loaded.

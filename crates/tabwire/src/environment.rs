@@ -5,6 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tabwire_daemon::Paths;
+use tabwire_wire::Failure;
+
+use crate::config_file::ConfigFile;
 
 /// One environment variable.
 #[derive(Debug)]
@@ -68,7 +71,8 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    pub(crate) fn read() -> Self {
+    /// Reads the environment, and below it the user's configuration file.
+    pub(crate) fn read() -> Result<Self, Failure> {
         let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let directory =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -78,18 +82,21 @@ impl Environment {
         };
         let home = directory("HOME");
         let config_home = directory("XDG_CONFIG_HOME");
-        Self {
-            paths: find_paths(home.as_ref(), config_home.as_ref(), &directory),
-            browser: text("TABWIRE_BROWSER"),
-            port: text("TABWIRE_PORT").and_then(|port| port.parse().ok()),
-            linger: seconds("TABWIRE_LINGER"),
-            idle_exit: seconds("TABWIRE_IDLE_EXIT"),
-            log: text("TABWIRE_LOG"),
+        let paths = find_paths(home.as_ref(), config_home.as_ref(), &directory);
+        let file = ConfigFile::read(&paths.config.join("config.toml"))?;
+        let from_file = |seconds: Option<f64>| Duration::try_from_secs_f64(seconds?).ok();
+        Ok(Self {
+            paths,
+            browser: text("TABWIRE_BROWSER").or(file.browser),
+            port: text("TABWIRE_PORT").and_then(|port| port.parse().ok()).or(file.port),
+            linger: seconds("TABWIRE_LINGER").or(from_file(file.linger)),
+            idle_exit: seconds("TABWIRE_IDLE_EXIT").or(from_file(file.idle_exit)),
+            log: text("TABWIRE_LOG").or(file.log),
             is_ci: text("CI").is_some(),
             path: std::env::var_os("PATH"),
             home,
             config_home,
-        }
+        })
     }
 }
 

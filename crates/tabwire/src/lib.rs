@@ -4,6 +4,7 @@
 
 mod cli;
 mod commands;
+mod config_file;
 mod daemon_client;
 mod daemon_start;
 mod environment;
@@ -30,8 +31,8 @@ pub fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let printer = Printer::new(cli.json, cli.quiet);
-    let environment = Environment::read();
-    match commands::run(cli, &environment, &printer) {
+    let done = Environment::read().and_then(|environment| commands::run(cli, &environment, &printer));
+    match done {
         Ok(code) => code,
         Err(failure) => exit::failed(&failure, &printer),
     }

@@ -72,6 +72,9 @@ pub struct LaunchSpec {
     /// Also opens a debugging port (0 lets the browser choose); only when asked for (T37).
     #[serde(default)]
     pub debugging_port: Option<u16>,
+    /// Starts with a window and an empty tab; without, the first tab is opened when it is needed.
+    #[serde(default = "default_start_window")]
+    pub start_window: bool,
     /// What to do about the sandbox.
     #[serde(default)]
     pub sandbox: SandboxMode,
@@ -87,6 +90,10 @@ fn default_linger() -> u64 {
 
 fn default_close_grace() -> u64 {
     in_milliseconds(limits::DEFAULT_CLOSE_GRACE)
+}
+
+const fn default_start_window() -> bool {
+    true
 }
 
 /// Flags every launched browser gets.
@@ -135,6 +142,7 @@ impl LaunchSpec {
             close_grace_ms: default_close_grace(),
             environment: BTreeMap::new(),
             debugging_port: None,
+            start_window: true,
             sandbox: SandboxMode::default(),
         }
     }
@@ -165,7 +173,7 @@ impl LaunchSpec {
             arguments.push("--no-sandbox".into());
         }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
-        arguments.push("about:blank".into());
+        arguments.push(if self.start_window { "about:blank" } else { "--no-startup-window" }.into());
         Ok(arguments)
     }
 
@@ -252,6 +260,8 @@ mod tests {
              |--user-data-dir=/p q/profile|--headless=new|--disable-gpu|--hide-scrollbars|--mute-audio\
              |--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup|about:blank"
         );
+        let bare = LaunchSpec { start_window: false, ..spec() };
+        assert!(line(&bare, None).ends_with("|--no-startup-window"));
         let headed = LaunchSpec {
             display: Display::Headed,
             window: Some(WindowSize { width: 800, height: 600 }),

@@ -41,6 +41,7 @@ impl Daemon {
             "open" => self.act_open(request, deadline).await,
             "tabs" => {
                 let (session, Ready { live, notices }) = self.ready(&request).await?;
+                live.ensure_tab().await?;
                 let result = json!({"tabs": live.engine.tabs(deadline).await?});
                 session.remember(&live);
                 Ok(ActionAnswer { session: request.session, result, notices })
@@ -48,6 +49,9 @@ impl Daemon {
             "eval" => {
                 let params: Eval = read_params(&request.params)?;
                 let (_, Ready { live, notices }) = self.ready(&request).await?;
+                if params.tab.is_none() {
+                    live.ensure_tab().await?;
+                }
                 let page = live.engine.page(params.tab).await?;
                 let evaluated = page.evaluate(&params.expression, deadline).await?;
                 let mut result = json!(evaluated);
@@ -75,9 +79,18 @@ impl Daemon {
             None => format!("http://127.0.0.1:{}/demo", self.port),
         };
         let (session, Ready { live, notices }) = self.ready(&request).await?;
-        let page = live.engine.page_to_open_in(params.new_tab).await?;
-        live.engine.navigate(&page, &url, deadline).await?;
-        let outline = page.outline(deadline).await?;
+        let (page, outline) = match live.engine.page_to_open_in(params.new_tab).await? {
+            Some(page) => {
+                live.engine.navigate(&page, &url, deadline).await?;
+                let outline = page.outline(deadline).await?;
+                (page, outline)
+            }
+            None => {
+                let page = live.open_first_tab(&url).await?;
+                let outline = page.first_outline(&url, deadline).await?;
+                (page, outline)
+            }
+        };
         let mut result = json!(outline);
         if let Some(members) = result.as_object_mut() {
             members.insert("tab".to_owned(), json!(live.engine.tab_of(&page)));

@@ -45,6 +45,7 @@ impl Daemon {
         };
         let session = self.sessions.obtain(&name)?;
         let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        live.ensure_tab().await?;
         let place = match live.options.single_client {
             false => None,
             true => Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&name))?),
@@ -97,6 +98,7 @@ impl Daemon {
     ) -> Result<Answer, Failure> {
         let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
         let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        live.ensure_tab().await?;
         let version = live.engine.version(ACTION_DEADLINE).await?;
         let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
         let body = json!({
@@ -118,6 +120,7 @@ impl Daemon {
     ) -> Result<Answer, Failure> {
         let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
         let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        live.ensure_tab().await?;
         let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
         let tabs: Vec<_> = live
             .engine

@@ -84,6 +84,8 @@ impl Fleet {
         let profile = choice.resolve(&id, &homes)?;
         let mut spec = LaunchSpec::new(id, found.path, profile);
         spec.throw_away = choice.is_throw_away();
+        // An empty tab would be loaded only to be left.
+        spec.start_window = false;
         spec.display = if options.headed { Display::Headed } else { Display::Headless };
         spec.extra_arguments.clone_from(&options.browser_arguments);
         spec.allow_dangerous = options.allow_dangerous_arguments;

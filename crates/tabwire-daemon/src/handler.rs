@@ -72,6 +72,7 @@ impl Daemon {
     async fn cdp_url(&self, request: CdpUrlRequest) -> Result<CdpUrlAnswer, Failure> {
         let session = self.sessions.obtain(&request.session)?;
         let ready = session.ready(&self.fleet, &request.options).await?;
+        ready.live.ensure_tab().await?;
         let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
         let share = if request.share_all { "?share=all" } else { "" };
         Ok(CdpUrlAnswer {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
 use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState};
-use tabwire_wire::ClientId;
+use tabwire_wire::{ClientId, TargetId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::browser_link::BrowserLink;
@@ -57,6 +57,7 @@ pub struct HubGone(pub Arc<str>);
 #[derive(Debug)]
 pub(crate) enum HubCommand {
     Join(Box<Joining>),
+    OpenTab { url: String, reply: oneshot::Sender<Option<TargetId>> },
     Facts { reply: oneshot::Sender<HubFacts> },
     LetGo,
 }
@@ -146,6 +147,17 @@ impl Hub {
     ) -> Result<ClientId, HubGone> {
         let (reply, answer) = oneshot::channel();
         let command = HubCommand::Join(Box::new(Joining { source, sink, options, place, reply }));
+        self.commands.send(command).await.map_err(|_| self.gone_reason())?;
+        answer.await.map_err(|_| self.gone_reason())
+    }
+
+    /// Opens a tab that belongs to nobody, so that every client is shown it.
+    ///
+    /// # Errors
+    /// When the browser is gone; `None` when it refused.
+    pub async fn open_tab(&self, url: &str) -> Result<Option<TargetId>, HubGone> {
+        let (reply, answer) = oneshot::channel();
+        let command = HubCommand::OpenTab { url: url.to_owned(), reply };
         self.commands.send(command).await.map_err(|_| self.gone_reason())?;
         answer.await.map_err(|_| self.gone_reason())
     }

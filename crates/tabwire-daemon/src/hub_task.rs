@@ -10,8 +10,8 @@ use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
-use tabwire_wire::{ClientId, UpstreamKind};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tabwire_wire::{ClientId, TargetId, UpstreamKind};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
 use crate::download_file;
@@ -54,6 +54,9 @@ pub(crate) struct HubTask {
     commands: mpsc::Receiver<HubCommand>,
     state: watch::Sender<HubState>,
     next_client: u64,
+    /// Tabs being opened, by ticket.
+    opening: HashMap<u64, oneshot::Sender<Option<TargetId>>>,
+    next_ticket: u64,
     heard: Instant,
     probed: Instant,
     events_dropped: u64,
@@ -98,6 +101,8 @@ impl HubTask {
             commands,
             state,
             next_client: 0,
+            opening: HashMap::new(),
+            next_ticket: 0,
             heard: now,
             probed: now,
             events_dropped: 0,
@@ -177,6 +182,11 @@ impl HubTask {
             Woken::Placed((ticket, placed)) => self.mux.download_placed(ticket, placed),
             Woken::Flushed((client, sink, result)) => self.client_flushed(client, sink, result, now),
             Woken::Command(Some(HubCommand::Join(joining))) => self.join(*joining, now),
+            Woken::Command(Some(HubCommand::OpenTab { url, reply })) => {
+                self.next_ticket += 1;
+                self.opening.insert(self.next_ticket, reply);
+                self.mux.open_tab(self.next_ticket, &url, now);
+            }
             Woken::Command(Some(HubCommand::Facts { reply })) => drop(reply.send(self.facts())),
             Woken::Command(Some(HubCommand::LetGo)) => return Err("it was let go"),
             Woken::Command(None) => return Err("nobody uses it any more"),
@@ -332,6 +342,11 @@ impl HubTask {
             }
             Output::PlaceDownload { ticket, from, to, keep } => {
                 self.placements.push(Box::pin(download_file::place(ticket, from, to, keep)));
+            }
+            Output::TabOpened { ticket, target } => {
+                if let Some(reply) = self.opening.remove(&ticket) {
+                    let _ = reply.send(target);
+                }
             }
             Output::DropDownload(path) => {
                 self.placements.push(Box::pin(download_file::remove(path)));

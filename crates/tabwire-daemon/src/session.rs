@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tabwire_browser::Ownership;
 use tabwire_cdp::{TaskGroup, channel_pair};
-use tabwire_engine::{Browser, TabBook};
+use tabwire_engine::{Browser, Page, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_wire::api::{SessionOptions, SessionStatus};
 use tabwire_wire::{ErrorCode, Failure, SessionName, UpstreamKind};
@@ -37,6 +37,27 @@ pub(crate) struct LiveSession {
     pub(crate) engine: Browser,
     pub(crate) options: SessionOptions,
     pub(crate) since: Instant,
+}
+
+impl LiveSession {
+    /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
+    pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
+        let opened = self.browser.hub.open_tab(url).await;
+        let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
+        let target = opened.map_err(gone)?.ok_or_else(|| {
+            Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
+                .with_hint("Check the address; `tabwire status` shows how the browser is.")
+        })?;
+        self.engine.take_up(target).await
+    }
+
+    /// Sees to it that there is a tab.
+    pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
+        if self.engine.tab_count() == 0 {
+            self.open_first_tab("about:blank").await?;
+        }
+        Ok(())
+    }
 }
 
 /// A session ready for use, with what the user should know.

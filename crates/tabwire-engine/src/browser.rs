@@ -213,19 +213,28 @@ impl Browser {
         Ok(())
     }
 
-    /// The current tab's page, or a new tab's when there is none or a new one is asked for.
+    /// The current tab's page, or a new tab's when one is asked for; nothing when no tab is open.
     ///
     /// # Errors
     /// When the browser refuses.
-    pub async fn page_to_open_in(&self, new_tab: bool) -> Result<Page, Failure> {
+    pub async fn page_to_open_in(&self, new_tab: bool) -> Result<Option<Page>, Failure> {
         let open = self.forget_closed();
-        let current = if new_tab { None } else { self.choose_current(&open) };
-        let target = match current {
-            Some(target) => target,
-            None => self.create_tab().await?,
+        let target = match self.choose_current(&open) {
+            None => return Ok(None),
+            Some(_) if new_tab => self.create_tab().await?,
+            Some(current) => current,
         };
-        self.state().book.select(target.clone());
-        self.page_of(&target).await
+        self.take_up(target).await.map(Some)
+    }
+
+    /// Makes a tab the current one.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub async fn take_up(&self, target: TargetId) -> Result<Page, Failure> {
+        let page = self.page_of(&target).await?;
+        self.state().book.select(target);
+        Ok(page)
     }
 
     async fn create_tab(&self) -> Result<TargetId, Failure> {

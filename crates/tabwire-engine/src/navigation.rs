@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream};
 use tabwire_wire::{ErrorCode, Failure, TargetId};
 
 #[derive(Deserialize)]
@@ -60,6 +60,32 @@ pub(crate) async fn navigate(
         if begun && event.name == "init" {
             loader = event.loader_id;
         } else if event.loader_id == loader && event.name == "load" {
+            return Ok(());
+        }
+    }
+}
+
+/// Has a page report its loading, past and to come.
+pub(crate) async fn watch_loads(session: &CdpSession, deadline: Deadline) -> Result<EventStream, Failure> {
+    let lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
+    let report = json!({"enabled": true});
+    let (enabled, reports) = tokio::join!(session.enable("Page"), session.send(REPORT, &report, deadline));
+    enabled.map_err(CdpError::into_failure)?;
+    reports.map_err(CdpError::into_failure)?;
+    Ok(lifecycle)
+}
+
+/// Waits until the page has loaded something.
+pub(crate) async fn next_load(
+    loads: &mut EventStream,
+    target: &TargetId,
+    url: &str,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    loop {
+        let event = loads.next_within(deadline).await.map_err(|error| not_loaded(error, url))?;
+        let Ok(event) = event.to::<LifecycleEvent>() else { continue };
+        if event.frame_id == target.as_str() && event.name == "load" {
             return Ok(());
         }
     }

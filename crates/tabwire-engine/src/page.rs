@@ -69,6 +69,29 @@ impl Page {
         navigation::navigate(&self.session, &self.target, url, deadline).await
     }
 
+    /// Waits until a tab that was opened with an address has loaded it, and says what is on it.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn first_outline(&self, url: &str, deadline: Deadline) -> Result<Outline, Failure> {
+        if url.starts_with("about:") {
+            return self.outline(deadline).await;
+        }
+        let mut loads = navigation::watch_loads(&self.session, deadline).await?;
+        loop {
+            navigation::next_load(&mut loads, &self.target, url, deadline).await?;
+            let outline = self.outline(deadline).await?;
+            if outline.url.starts_with("chrome-error:") {
+                // Asked for once more, because only then does the browser say what is wrong.
+                self.navigate(url, deadline).await?;
+                return self.outline(deadline).await;
+            }
+            if outline.url != "about:blank" {
+                return Ok(outline);
+            }
+        }
+    }
+
     /// Does something that a crash of the page's process must not leave waiting.
     async fn unless_crashed<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
         let mut crashed = self.crashed.clone();

@@ -124,7 +124,9 @@ impl Mux {
             .collect();
         let lost = self.pending.take_where(|pending| {
             let client = matches!(pending.asker, Asker::Client { .. });
-            client && pending.session.as_ref().is_some_and(|session| sessions.contains(session))
+            client
+                && !pending.revives
+                && pending.session.as_ref().is_some_and(|session| sessions.contains(session))
         });
         let error = ProtocolError::ours(ErrorCode::TargetGone, "Target crashed");
         for (command, pending) in lost {

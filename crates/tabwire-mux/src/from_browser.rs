@@ -281,6 +281,7 @@ impl Mux {
             Errand::AutoAttach { browser_session, holds, .. } => {
                 self.auto_attached(&browser_session, body.text("sessionId"), &holds, now);
             }
+            Errand::OpenTab(ticket) => self.tab_opened(id, ticket, body.text("targetId"), now),
             Errand::OrphanCreate(client) => {
                 let owner = self.owner_after(client);
                 self.create_answered(id, body.text("targetId").map(|target| (owner, target)), now);

@@ -135,8 +135,12 @@ impl Mux {
 
     /// Sends a client's command to the browser under an id of ours.
     pub(crate) fn forward(&mut self, command: &Command<'_>, meaning: Meaning, now: Instant) {
+        let revives = matches!(
+            command.envelope.method,
+            "Page.navigate" | "Page.reload" | "Page.navigateToHistoryEntry"
+        );
         let asker = Asker::Client { client: command.client, id: command.envelope.id, meaning };
-        let pending = Pending { asker, session: Some(command.session.clone()), since: now };
+        let pending = Pending { asker, session: Some(command.session.clone()), since: now, revives };
         let id = self.pending.insert(pending);
         if let Some(client) = self.clients.get_mut(&command.client) {
             client.pending += 1;

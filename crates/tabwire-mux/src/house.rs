@@ -108,6 +108,7 @@ impl Mux {
             Errand::AutoAttach { browser_session, target, holds } => {
                 self.auto_attach_failed(&browser_session, &target, &holds, now);
             }
+            Errand::OpenTab(ticket) => self.tab_opened(id, ticket, None, now),
             Errand::OrphanCreate(client) | Errand::OrphanContext(client) => {
                 let owner = self.owner_after(client);
                 self.command_settled(id, &owner, now, |_, _| None);

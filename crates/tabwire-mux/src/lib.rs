@@ -14,6 +14,7 @@ mod client_queue;
 mod counters;
 mod downloads;
 mod filter;
+mod first_tab;
 mod frame_tree;
 mod from_browser;
 mod from_client;

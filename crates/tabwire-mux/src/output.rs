@@ -1,7 +1,7 @@
 //! What the mux wants done. The daemon's tasks carry it out in order.
 
 use bytes::BytesMut;
-use tabwire_wire::{CdpSessionId, ClientId};
+use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -36,6 +36,13 @@ pub enum Output {
         to: std::path::PathBuf,
         /// Others want the same file: copy it, do not move it.
         keep: bool,
+    },
+    /// A tab asked for with `open_tab` is there, or could not be opened.
+    TabOpened {
+        /// What it was asked for under.
+        ticket: u64,
+        /// The tab's page.
+        target: Option<TargetId>,
     },
     /// Remove a finished download that nobody wants.
     DropDownload(std::path::PathBuf),

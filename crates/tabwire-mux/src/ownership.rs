@@ -129,7 +129,7 @@ impl Mux {
             .iter()
             .filter(|(_, pending)| match &pending.asker {
                 Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
-                Asker::House(Errand::OrphanCreate(_)) => true,
+                Asker::House(Errand::OrphanCreate(_) | Errand::OpenTab(_)) => true,
                 Asker::Client { meaning: Meaning::CreateContext, .. }
                 | Asker::House(Errand::OrphanContext(_)) => strange_context,
                 _ => false,

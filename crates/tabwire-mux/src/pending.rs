@@ -35,6 +35,8 @@ pub(crate) enum Errand {
     OrphanCreate(ClientId),
     /// A browser context being made by a client that no longer waits for it.
     OrphanContext(ClientId),
+    /// A tab opened for nobody in particular, under the ticket it is reported with.
+    OpenTab(u64),
     /// Nothing depends on the answer.
     Chore,
 }
@@ -62,6 +64,8 @@ pub(crate) struct Pending {
     /// The cdp session the browser was asked on; `None` is the connection's root.
     pub(crate) session: Option<CdpSessionId>,
     pub(crate) since: Instant,
+    /// Whether it gives a crashed page a new process, and so is answered after a crash.
+    pub(crate) revives: bool,
 }
 
 impl Pending {
@@ -81,7 +85,7 @@ impl Pending {
             Meaning::CreateContext => Errand::OrphanContext(*client),
             _ => return None,
         };
-        Some(Self { asker: Asker::House(errand), session: self.session.clone(), since: now })
+        Some(Self { asker: Asker::House(errand), session: self.session.clone(), since: now, revives: false })
     }
 
     /// How long its answer is waited for.
@@ -89,7 +93,9 @@ impl Pending {
         match self.asker {
             Asker::House(Errand::AutoAttach { .. }) => ATTACH_DEADLINE,
             Asker::House(Errand::OpenHouse | Errand::FurnishHouse) => START_DEADLINE,
-            Asker::House(Errand::Chore | Errand::OrphanCreate(_) | Errand::OrphanContext(_)) => JOIN_DEADLINE,
+            Asker::House(
+                Errand::Chore | Errand::OpenTab(_) | Errand::OrphanCreate(_) | Errand::OrphanContext(_),
+            ) => JOIN_DEADLINE,
             // The client is let go much earlier; what comes late must still be detached.
             Asker::House(Errand::OpenRoot(_)) => PENDING_DEADLINE,
             Asker::Client { .. } => PENDING_DEADLINE,

@@ -47,7 +47,12 @@ impl Mux {
 
     fn chore(&mut self, session: &CdpSessionId, method: &str, params: &str, now: Instant) {
         let asker = Asker::House(Errand::Chore);
-        let id = self.pending.insert(Pending { asker, session: Some(session.clone()), since: now });
+        let id = self.pending.insert(Pending {
+            asker,
+            session: Some(session.clone()),
+            since: now,
+            revives: false,
+        });
         self.outbox.push(Output::ToBrowser(reply::raw_command(id, session, method, params)));
     }
 }

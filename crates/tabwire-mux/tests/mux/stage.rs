@@ -77,6 +77,10 @@ impl Stage {
                     let verb = if keep { "copy" } else { "move" };
                     self.notices.push(format!("{ticket}: {verb} {} to {}", from.display(), to.display()));
                 }
+                Output::TabOpened { ticket, target } => {
+                    let target = target.map_or_else(|| "nothing".to_owned(), |target| target.to_string());
+                    self.notices.push(format!("{ticket}: opened {target}"));
+                }
                 Output::DropDownload(path) => self.notices.push(format!("drop {}", path.display())),
             }
         }

@@ -278,3 +278,23 @@ fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
         stage.take_inbox(1).into_iter().filter(|line| line.starts_with(['7', '8'])).collect();
     assert_eq!(answers, [format!("7 error TARGET_GONE on {crashes}")]);
 }
+
+#[test]
+fn a_tab_of_nobodys_is_opened_and_shown_to_everyone() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    stage.discover(1);
+    stage.discover(2);
+    stage.take_inbox(1);
+    stage.take_inbox(2);
+    // A client creates a page of its own at the same moment.
+    stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
+    stage.mux.open_tab(5, "about:blank", stage.now);
+    stage.flow();
+    let notices = stage.take_notices();
+    let opened = notices.iter().find_map(|notice| notice.strip_prefix("5: opened ")).expect("opened");
+    let line = format!("targetCreated page {opened}");
+    assert!(stage.take_inbox(1).contains(&line) && stage.take_inbox(2).contains(&line), "{notices:?}");
+    assert!(!stage.is_held(opened));
+}

@@ -5,9 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Instant;
 
-use futures_util::StreamExt;
 use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
 use tabwire_wire::{ClientId, TargetId, UpstreamKind};
@@ -16,7 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use crate::browser_link::{BrowserLink, KeeperLine};
 use crate::download_file;
 use crate::hub::{HubCommand, HubFacts, HubState, Joining};
-use crate::limits::{PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES};
+use crate::limits::{
+    FRAMES_IN_A_ROW, PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES,
+};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
@@ -158,20 +160,7 @@ impl HubTask {
     fn handle(&mut self, woken: Woken) -> Result<(), &'static str> {
         let now = Instant::now();
         match woken {
-            Woken::Browser(Ok(Some(framed))) => {
-                self.heard = now;
-                match framed {
-                    Framed::Frame(frame) => self.mux.from_browser(frame, now),
-                    Framed::Oversize(oversize) => {
-                        self.mux.oversize_from_browser(&oversize.head, oversize.size);
-                    }
-                }
-            }
-            Woken::Browser(Ok(None)) => return Err("it closed its connection"),
-            Woken::Browser(Err(error)) => {
-                tracing::warn!(%error, "reading from the browser failed");
-                return Err("its connection broke");
-            }
+            Woken::Browser(read) => return self.browser_read(read, now),
             Woken::UpstreamFlushed(Ok(())) => self.waiting = 0,
             Woken::UpstreamFlushed(Err(error)) => {
                 tracing::warn!(%error, "writing to the browser failed");
@@ -192,6 +181,35 @@ impl HubTask {
             Woken::Command(None) => return Err("nobody uses it any more"),
             Woken::Tick => return self.tick(now),
             Woken::KeeperGone => return Err("its keeper is gone"),
+        }
+        Ok(())
+    }
+
+    /// Takes what the browser sent, and what more of it is there already.
+    fn browser_read(
+        &mut self,
+        mut read: Result<Option<Framed>, TransportError>,
+        now: Instant,
+    ) -> Result<(), &'static str> {
+        self.heard = now;
+        for taken in 1.. {
+            match read {
+                Ok(Some(Framed::Frame(frame))) => self.mux.from_browser(frame, now),
+                Ok(Some(Framed::Oversize(oversize))) => {
+                    self.mux.oversize_from_browser(&oversize.head, oversize.size);
+                }
+                Ok(None) => return Err("it closed its connection"),
+                Err(error) => {
+                    tracing::warn!(%error, "reading from the browser failed");
+                    return Err("its connection broke");
+                }
+            }
+            // Once one is taken it must be handled, so the last look comes before the bound.
+            let more = if taken < FRAMES_IN_A_ROW { self.source.next().now_or_never() } else { None };
+            match more {
+                Some(more) => read = more,
+                None => break,
+            }
         }
         Ok(())
     }
@@ -236,26 +254,33 @@ impl HubTask {
     fn client_read(
         &mut self,
         client: ClientId,
-        source: FrameSource,
-        read: Result<Option<Framed>, TransportError>,
+        mut source: FrameSource,
+        mut read: Result<Option<Framed>, TransportError>,
         now: Instant,
     ) {
         if !self.lines.contains_key(&client) {
             return;
         }
-        match read {
-            Ok(Some(Framed::Frame(frame))) => {
-                self.mux.from_client(client, frame, now);
-                let reader = self.read_next(client, source);
-                if let Some(line) = self.lines.get_mut(&client) {
-                    line.reader = reader;
+        for taken in 1.. {
+            match read {
+                Ok(Some(Framed::Frame(frame))) => self.mux.from_client(client, frame, now),
+                Ok(Some(Framed::Oversize(_)) | None) => {
+                    return self.drop_client(client, Farewell::Done, now);
+                }
+                Err(error) => {
+                    tracing::debug!(%client, %error, "reading from a client failed");
+                    return self.drop_client(client, Farewell::Done, now);
                 }
             }
-            Ok(Some(Framed::Oversize(_))) | Ok(None) => self.drop_client(client, Farewell::Done, now),
-            Err(error) => {
-                tracing::debug!(%client, %error, "reading from a client failed");
-                self.drop_client(client, Farewell::Done, now);
+            let more = if taken < FRAMES_IN_A_ROW { source.next().now_or_never() } else { None };
+            match more {
+                Some(more) => read = more,
+                None => break,
             }
+        }
+        let reader = self.read_next(client, source);
+        if let Some(line) = self.lines.get_mut(&client) {
+            line.reader = reader;
         }
     }
 

@@ -29,6 +29,9 @@ pub const ACCEPT_PAUSE_LONGEST: Duration = Duration::from_secs(1);
 /// Bytes waiting for the browser above which clients are not read from.
 pub const UPSTREAM_WAITING_BYTES: usize = 4 * 1024 * 1024;
 
+/// Frames taken from one peer in a row when they are there already; then others have their turn.
+pub const FRAMES_IN_A_ROW: usize = 64;
+
 /// Bytes moved from a client's queue to its socket in one go.
 pub const PUMP_BYTES: usize = 1024 * 1024;
 

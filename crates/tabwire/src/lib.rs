@@ -23,9 +23,19 @@ use crate::cli::Cli;
 use crate::environment::Environment;
 use crate::printer::Printer;
 
+/// Whether the daemon started this process to keep a browser. Seen before anything is parsed: a keeper stays for
+/// as long as its browser does, and should be small.
+fn is_keeper() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    arguments.next().is_some_and(|first| first == "keep") && arguments.next().is_none()
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    if is_keeper() {
+        return commands::keep();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),

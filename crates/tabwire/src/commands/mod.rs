@@ -6,7 +6,6 @@ mod completions;
 mod daemon;
 mod demo;
 mod doctor;
-mod keep;
 mod status;
 
 use std::process::ExitCode;
@@ -25,6 +24,13 @@ pub(crate) struct Context<'a> {
     pub(crate) printer: &'a Printer,
     pub(crate) session: SessionName,
     pub(crate) timeout: Option<Duration>,
+}
+
+/// Becomes the keeper of one browser.
+pub(crate) fn keep() -> ExitCode {
+    // The outcome has been written to whoever started us; there is nobody else to tell.
+    let _ = tabwire_browser::keeper::run(std::io::stdin(), std::io::stdout());
+    ExitCode::SUCCESS
 }
 
 pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Result<ExitCode, Failure> {
@@ -52,7 +58,7 @@ pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Res
             completions::run(shell);
             Ok(())
         }
-        Command::Keep => keep::run(),
+        Command::Keep => return Ok(keep()),
     };
     done.map(|()| ExitCode::SUCCESS)
 }

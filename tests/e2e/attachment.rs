@@ -33,6 +33,22 @@ fn a_browser_is_attached_to_by_port_address_and_profile_and_left_running() {
 }
 
 #[test]
+fn sessions_on_one_attached_browser_share_its_one_connection() {
+    let (world, mut browser) = (World::new(), Chromium::with_port());
+    for (session, address) in [("one", browser.port().to_string()), ("two", browser.websocket())] {
+        world.run(&["open", "--session", session, "--cdp", &address, "--new-tab", "about:blank"]).succeeded();
+    }
+    let status = world.json(&["status"]);
+    for session in status["sessions"].as_array().expect("sessions") {
+        assert_eq!(session["clients"], 2, "both engines are clients of one connection: {status}");
+    }
+    let closed = world.run(&["close", "--session", "one"]).succeeded();
+    assert!(closed.stdout.contains("another session uses it"), "{closed:?}");
+    assert_eq!(world.run(&["eval", "--session", "two", "1"]).succeeded().text(), "1");
+    assert!(browser.is_running());
+}
+
+#[test]
 fn nothing_to_attach_to_is_said_plainly() {
     let world = World::new();
     for (address, code) in [("9", "NO_BACKEND"), ("ws://127.0.0.1:9/x", "NO_BACKEND"), ("bogus", "BAD_ARGS")]

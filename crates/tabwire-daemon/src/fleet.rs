@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tabwire_browser::{
     AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
-    PrivateDir, ProfileChoice, ProfileHomes, WindowSize, attach, finder, keeper_client, lock_state,
-    new_browser_id,
+    PrivateDir, ProfileChoice, ProfileHomes, WebsocketAddress, WindowSize, attach, finder, keeper_client,
+    lock_state, new_browser_id,
 };
 use tabwire_cdp::{TaskGroup, TransportError};
 use tabwire_wire::api::SessionOptions;
@@ -26,6 +26,8 @@ pub(crate) struct ServedBrowser {
     pub(crate) ownership: Ownership,
     /// What its keeper says of it, when it is launched.
     pub(crate) descriptor: Option<BrowserDescriptor>,
+    /// Where it was reached, when it is attached.
+    address: Option<WebsocketAddress>,
     pub(crate) since: Instant,
 }
 
@@ -132,7 +134,7 @@ impl Fleet {
         let staging = self.staging_of(&descriptor.id)?;
         let link =
             BrowserLink::from_claim(claim).map_err(TransportError::into_failure)?.with_staging(staging);
-        self.serve(link, Ownership::Launched, Some(descriptor)).await
+        self.serve(link, Ownership::Launched, Some(descriptor), None).await
     }
 
     /// Where a browser's downloads wait until they are placed.
@@ -154,9 +156,13 @@ impl Fleet {
             attach::discover(&parsed, home.as_deref(), Instant::now() + KEEPER_DEADLINE)
         })
         .await?;
+        // One connection serves all sessions: the browser may ask its user for consent at each.
+        if let Some(served) = self.find(|served| served.address.as_ref() == Some(&found)) {
+            return Ok(served);
+        }
         let link = BrowserLink::attach(found.expose().as_str(), headers).await.map_err(unreachable)?;
         tracing::info!(address = %found, "attached to a browser");
-        self.serve(link, Ownership::Attached, None).await
+        self.serve(link, Ownership::Attached, None, Some(found)).await
     }
 
     async fn serve(
@@ -164,6 +170,7 @@ impl Fleet {
         link: BrowserLink,
         ownership: Ownership,
         descriptor: Option<BrowserDescriptor>,
+        address: Option<WebsocketAddress>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         let upstream = link.kind;
         let hub = Hub::start(link, &self.tasks);
@@ -171,7 +178,8 @@ impl Fleet {
             Failure::new(ErrorCode::BrowserGone, format!("The browser could not be used: {gone}."))
                 .with_hint("Run `tabwire doctor`, or look at `tabwire daemon logs`.")
         })?;
-        let served = Arc::new(ServedBrowser { hub, upstream, ownership, descriptor, since: Instant::now() });
+        let served =
+            Arc::new(ServedBrowser { hub, upstream, ownership, descriptor, address, since: Instant::now() });
         let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|weak| weak.strong_count() > 0);
         list.push(Arc::downgrade(&served));
@@ -179,11 +187,13 @@ impl Fleet {
     }
 
     fn find_by_profile(&self, profile: &Path) -> Option<Arc<ServedBrowser>> {
+        self.find(|served| served.descriptor.as_ref().is_some_and(|descriptor| descriptor.profile == profile))
+    }
+
+    /// A browser that is served now and fits.
+    fn find(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Option<Arc<ServedBrowser>> {
         let list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().filter_map(Weak::upgrade).find(|served| {
-            !served.hub.is_gone()
-                && served.descriptor.as_ref().is_some_and(|descriptor| descriptor.profile == profile)
-        })
+        list.iter().filter_map(Weak::upgrade).find(|served| !served.hub.is_gone() && fits(served))
     }
 
     /// Ends a launched browser and waits until it is gone; an attached one is only let go.

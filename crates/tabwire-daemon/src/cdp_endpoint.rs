@@ -21,6 +21,7 @@ use crate::gate::Scope;
 use crate::handler::query_value;
 use crate::limits::ACTION_DEADLINE;
 use crate::server::{Answer, json as json_answer};
+use crate::session::{LiveSession, Session};
 
 /// The suffix every websocket handshake hashes with its key (RFC 6455).
 const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -33,7 +34,6 @@ impl Daemon {
         mut request: Request<Incoming>,
     ) -> Result<Answer, Failure> {
         let accept = accept_key(&request)?;
-        let name = self.cdp_session(scope, &request)?;
         let share = match query_value(&request, "share") {
             None => Share::Own,
             Some("all") => Share::All,
@@ -43,13 +43,14 @@ impl Daemon {
                 return Err(Failure::new(ErrorCode::BadArgs, message));
             }
         };
-        let session = self.sessions.obtain(&name)?;
-        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
-        live.ensure_tab().await?;
+        let (session, live) = self.served_session(scope, &request).await?;
         let place = match live.options.single_client {
             false => None,
-            true => Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&name))?),
+            true => {
+                Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&session.name))?)
+            }
         };
+        let name = session.name.clone();
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -77,6 +78,18 @@ impl Daemon {
         Ok(answer)
     }
 
+    /// The session a request speaks of, with its browser and at least one tab.
+    async fn served_session(
+        &self,
+        scope: &Scope,
+        request: &Request<Incoming>,
+    ) -> Result<(Arc<Session>, Arc<LiveSession>), Failure> {
+        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
+        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        live.ensure_tab().await?;
+        Ok((session, live))
+    }
+
     /// `/client-slot`: whether a client would be served now.
     pub(crate) async fn client_slot(
         &self,
@@ -90,17 +103,19 @@ impl Daemon {
         Ok(json_answer(StatusCode::OK, &ClientSlotAnswer { mode, busy }))
     }
 
+    fn websocket_of(&self, session: &Session) -> String {
+        format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose())
+    }
+
     /// `/json/version`: what the browser is, and where its websocket is.
     pub(crate) async fn json_version(
         &self,
         scope: &Scope,
         request: &Request<Incoming>,
     ) -> Result<Answer, Failure> {
-        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
-        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
-        live.ensure_tab().await?;
+        let (session, live) = self.served_session(scope, request).await?;
         let version = live.engine.version(ACTION_DEADLINE).await?;
-        let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
+        let socket = self.websocket_of(&session);
         let body = json!({
             "Browser": version["product"],
             "Protocol-Version": version["protocolVersion"],
@@ -118,10 +133,8 @@ impl Daemon {
         scope: &Scope,
         request: &Request<Incoming>,
     ) -> Result<Answer, Failure> {
-        let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
-        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
-        live.ensure_tab().await?;
-        let socket = format!("ws://127.0.0.1:{}/{}/cdp", self.port, session.secret.expose());
+        let (session, live) = self.served_session(scope, request).await?;
+        let socket = self.websocket_of(&session);
         let tabs: Vec<_> = live
             .engine
             .tabs(ACTION_DEADLINE)

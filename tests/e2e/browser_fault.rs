@@ -83,6 +83,17 @@ fn f24_daemon_and_keeper_killed_leave_no_browser_and_no_profile() {
 }
 
 #[test]
+fn what_a_killed_keeper_leaves_is_swept_without_being_asked_for() {
+    let world = World::new();
+    world.open(&["about:blank"]);
+    kill(world.pid("keeper_pid"));
+    eventually("the profile and descriptor go", 20, || {
+        world.files("runtime/profiles").is_empty() && world.files("runtime/browsers").is_empty()
+    });
+    assert!(world.browser_processes().is_empty());
+}
+
+#[test]
 fn a_killed_keeper_takes_its_browser_along_and_the_next_command_says_so() {
     let world = World::new();
     world.open(&["about:blank"]);

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use tabwire_browser::limits::DEFAULT_CLOSE_GRACE;
 use tabwire_browser::{
     AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
     PrivateDir, ProfileChoice, ProfileHomes, WebsocketAddress, WindowSize, attach, finder, keeper_client,
@@ -178,6 +179,9 @@ impl Fleet {
             Failure::new(ErrorCode::BrowserGone, format!("The browser could not be used: {gone}."))
                 .with_hint("Run `tabwire doctor`, or look at `tabwire daemon logs`.")
         })?;
+        if let Some(descriptor) = &descriptor {
+            self.watch_for_leftover(&hub, descriptor);
+        }
         let served =
             Arc::new(ServedBrowser { hub, upstream, ownership, descriptor, address, since: Instant::now() });
         let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,6 +216,22 @@ impl Fleet {
             Err(_) if !descriptor.browser.is_alive() => Ok(()),
             other => other,
         }
+    }
+
+    /// A browser exits when its keeper is gone, because its pipe closes. After a grace what is left of it is swept:
+    /// its files, and itself if it hangs.
+    fn watch_for_leftover(&self, hub: &Hub, descriptor: &BrowserDescriptor) {
+        let (hub, descriptor) = (hub.clone(), descriptor.clone());
+        let runtime = self.config.paths.runtime.clone();
+        self.tasks.start("leftover", async move {
+            hub.gone().await;
+            if descriptor.keeper.is_alive() {
+                return;
+            }
+            tokio::time::sleep(DEFAULT_CLOSE_GRACE).await;
+            let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
+            tracing::info!(?swept, "swept after a keeper was lost");
+        });
     }
 
     /// A browser that outlived its keeper is ended by whoever notices.

@@ -6,6 +6,7 @@ use tabwire_wire::SessionName;
 
 use crate::daemon::Daemon;
 use crate::fleet::in_background;
+use crate::sweeping::sweep_all;
 
 /// How long an earlier daemon's claim is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -13,8 +14,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Daemon {
     /// Sweeps stale descriptors and claims every live browser for its session.
     pub(crate) async fn adopt(&self) {
-        let runtime = self.config.paths.runtime.clone();
-        let swept = match in_background(move || tabwire_browser::sweep(&runtime)).await {
+        let paths = self.config.paths.clone();
+        let swept = match in_background(move || sweep_all(&paths)).await {
             Ok(swept) => swept,
             Err(failure) => {
                 tracing::warn!(%failure, "what an earlier daemon left could not be looked at");

@@ -18,6 +18,7 @@ use crate::browser_link::BrowserLink;
 use crate::config::DaemonConfig;
 use crate::hub::Hub;
 use crate::limits::{KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
+use crate::sweeping::sweep_all;
 
 /// One browser being served.
 #[derive(Debug)]
@@ -145,9 +146,8 @@ impl Fleet {
     }
 
     fn remove_staging(&self, id: &BrowserId) {
-        let directory = self.config.paths.state.join("downloads").join(id.as_str());
         // Gone already, or something unexpected is in the way: neither is worth failing for.
-        let _ = std::fs::remove_dir_all(directory);
+        let _ = std::fs::remove_dir_all(self.config.paths.downloads().join(id.as_str()));
     }
 
     async fn attach(&self, address: &str, headers: &[String]) -> Result<Arc<ServedBrowser>, Failure> {
@@ -222,14 +222,18 @@ impl Fleet {
     /// its files, and itself if it hangs.
     fn watch_for_leftover(&self, hub: &Hub, descriptor: &BrowserDescriptor) {
         let (hub, descriptor) = (hub.clone(), descriptor.clone());
-        let runtime = self.config.paths.runtime.clone();
+        let (paths, tasks) = (self.config.paths.clone(), self.tasks.clone());
         self.tasks.start("leftover", async move {
             hub.gone().await;
+            // A keeper that was just killed may still count as alive when its line breaks, so it is looked at later.
+            tokio::select! {
+                () = tokio::time::sleep(DEFAULT_CLOSE_GRACE) => {}
+                () = tasks.stopping() => return,
+            }
             if descriptor.keeper.is_alive() {
                 return;
             }
-            tokio::time::sleep(DEFAULT_CLOSE_GRACE).await;
-            let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
+            let swept = in_background(move || sweep_all(&paths)).await;
             tracing::info!(?swept, "swept after a keeper was lost");
         });
     }
@@ -240,9 +244,8 @@ impl Fleet {
         if descriptor.keeper.is_alive() {
             return;
         }
-        self.remove_staging(&descriptor.id);
-        let runtime = self.config.paths.runtime.clone();
-        let swept = in_background(move || tabwire_browser::sweep(&runtime)).await;
+        let paths = self.config.paths.clone();
+        let swept = in_background(move || sweep_all(&paths)).await;
         tracing::info!(?swept, "swept after a keeper was lost");
     }
 }

@@ -26,6 +26,7 @@ mod server;
 mod session;
 mod session_record;
 mod session_table;
+mod sweeping;
 mod token;
 
 pub use browser_link::BrowserLink;

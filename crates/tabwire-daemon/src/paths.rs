@@ -51,6 +51,12 @@ impl Paths {
         self.state.join("logs").join("daemon.log")
     }
 
+    /// Where downloads wait until they are placed, a directory for each browser.
+    #[must_use]
+    pub fn downloads(&self) -> PathBuf {
+        self.state.join("downloads")
+    }
+
     /// Where sessions are remembered.
     #[must_use]
     pub fn sessions(&self) -> PathBuf {

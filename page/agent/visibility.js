@@ -1,0 +1,208 @@
+// What of the page is exposed to assistive technology, and what a person could see of it. Knows nothing of roles,
+// names, or what is interactive.
+//
+// A walker goes top-down: `exposureOf(element)` looks at one element only and takes for granted that its parent shows
+// its children, so no ancestor is visited twice. `isExposed(element)` asks the same of every ancestor, for one element
+// on its own. Between `beginPass()` and `endPass()` computed styles are remembered; nothing may change the page then.
+
+/** The element itself is exposed. */
+const SHOWS_SELF = 1;
+/** What is below the element may be exposed. */
+const SHOWS_CHILDREN = 2;
+
+let passStyles = null;
+let passDepth = 0;
+
+/** Starts remembering computed styles and label owners. Passes may nest. */
+function beginPass() {
+  if (passDepth++ === 0) passStyles = new Map();
+}
+
+/** Forgets what the pass remembered. */
+function endPass() {
+  if (--passDepth === 0) {
+    passStyles = null;
+    forgetNames();
+  }
+}
+
+/** Runs `work` inside a pass. */
+function inPass(work) {
+  beginPass();
+  try {
+    return work();
+  } finally {
+    endPass();
+  }
+}
+
+/** The element's computed style; remembered during a pass. */
+function styleOf(element) {
+  if (passStyles === null) return getComputedStyle(element);
+  let style = passStyles.get(element);
+  if (style === undefined) {
+    style = getComputedStyle(element);
+    passStyles.set(element, style);
+  }
+  return style;
+}
+
+const HTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
+const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
+
+function isHtml(element) {
+  return element.namespaceURI === HTML_NAMESPACE;
+}
+
+/** The first summary of a details element: the part of it that stays when it is closed. */
+function summaryOf(details) {
+  for (let child = details.firstElementChild; child !== null; child = child.nextElementSibling) {
+    if (child.localName === "summary") return child;
+  }
+  return null;
+}
+
+/** Whether the parent, though shown, leaves this child out: closed details, a host that has no slot for it. */
+function isLeftOut(element) {
+  const parent = element.parentNode;
+  if (parent === null || parent.nodeType !== Node.ELEMENT_NODE) return false;
+  if (parent.shadowRoot !== null && element.assignedSlot === null) return true;
+  return parent.localName === "details" && !parent.open && isHtml(parent) && summaryOf(parent) !== element;
+}
+
+/** Elements that have no box of their own and are exposed all the same. */
+function isBoxless(element) {
+  switch (element.localName) {
+    case "option":
+    case "optgroup":
+      return element.closest("select") !== null;
+    case "area":
+      return element.closest("map") !== null;
+    default:
+      return false;
+  }
+}
+
+/** What this element shows, `SHOWS_SELF | SHOWS_CHILDREN`, if its parent shows its children. */
+function exposureOf(element) {
+  if (element.getAttribute("aria-hidden") === "true") return 0;
+  if (element.inert === true || isLeftOut(element)) return 0;
+  const style = styleOf(element);
+  if (style.display === "none") return isBoxless(element) ? SHOWS_SELF | SHOWS_CHILDREN : 0;
+  const below = style.contentVisibility === "hidden" ? 0 : SHOWS_CHILDREN;
+  return style.visibility === "visible" ? SHOWS_SELF | below : below;
+}
+
+/** The modal dialog that makes the rest of its document inert; null if there is none. */
+function modalDialogOf(document) {
+  const dialogs = document.querySelectorAll("dialog:modal");
+  if (dialogs.length < 2) return dialogs[0] ?? null;
+  const focused = document.activeElement;
+  for (let at = dialogs.length - 1; at >= 0; at--) if (dialogs[at].contains(focused)) return dialogs[at];
+  return dialogs[dialogs.length - 1];
+}
+
+/** Whether the element is in the accessibility tree. Visits all ancestors; walkers use `exposureOf`. */
+function isExposed(element) {
+  if ((exposureOf(element) & SHOWS_SELF) === 0) return false;
+  let dialog = modalDialogOf(element.ownerDocument);
+  let inside = dialog === null || dialog === element;
+  for (let node = composedParent(element), below = element; node !== null; below = node, node = composedParent(node)) {
+    if (node.ownerDocument !== below.ownerDocument) {
+      if (!inside) return false;
+      dialog = modalDialogOf(node.ownerDocument);
+      inside = dialog === null;
+    }
+    if ((exposureOf(node) & SHOWS_CHILDREN) === 0) return false;
+    if (node === dialog) inside = true;
+  }
+  return inside;
+}
+
+/** Whether a person could see the element. Visits all ancestors; walkers use `concealmentOf`. */
+function isPerceivable(element) {
+  if (!isExposed(element) || concealmentOf(element) !== "") return false;
+  for (let node = composedParent(element); node !== null; node = composedParent(node)) {
+    const reason = concealmentOf(node);
+    if (reason !== "" && reason !== "font-size" && reason !== "colour" && reason !== "off-screen") return false;
+  }
+  return true;
+}
+
+/** Whether the element is hidden from the eye in one of the ways meant for screen readers. */
+function isScreenReaderOnly(element) {
+  for (let node = element; node !== null; node = composedParent(node)) {
+    if (concealmentOf(node) === "screen-reader-only") return true;
+  }
+  return false;
+}
+
+/**
+ * Why a person could not see this element though it is exposed; "" when nothing speaks against it.
+ *
+ * Looks at the element alone. "opacity", "clipped" and "screen-reader-only" hold for all that is below it too;
+ * "font-size", "colour" and "off-screen" are asked again of each element below.
+ */
+function concealmentOf(element) {
+  const style = styleOf(element);
+  if (style.display === "contents") return "";
+  if (Number(style.opacity) < 0.02) return "opacity";
+  const clipped = clippingOf(element, style);
+  if (clipped !== "") return clipped;
+  if (parseFloat(style.fontSize) < 1) return "font-size";
+  if (isTextUnreadable(element, style)) return "colour";
+  return isFarOffScreen(element, style) ? "off-screen" : "";
+}
+
+function clippingOf(element, style) {
+  if (style.clip !== "auto" && (style.position === "absolute" || style.position === "fixed") && isEmptyClip(style.clip)) {
+    return "screen-reader-only";
+  }
+  const path = style.clipPath;
+  if (path !== "none" && /^(inset\((50|[6-9]\d|100)%|circle\(0|polygon\(0(px)? 0(px)?(, 0(px)? 0(px)?)*\))/.test(path)) {
+    return "screen-reader-only";
+  }
+  if (style.overflowX === "visible" && style.overflowY === "visible" && style.transform === "none") return "";
+  const box = element.getBoundingClientRect();
+  if (box.width > 1 && box.height > 1) return "";
+  if (style.transform !== "none" && (box.width === 0 || box.height === 0)) return "clipped";
+  if (style.overflowX === "visible" && style.overflowY === "visible") return "";
+  if (box.width === 1 && box.height === 1) return "screen-reader-only";
+  return "clipped";
+}
+
+function isEmptyClip(clip) {
+  const edges = clip.match(/-?[\d.]+(?=px)/g);
+  if (edges === null || edges.length < 4) return false;
+  const [top, right, bottom, left] = edges.map(Number);
+  return right - left <= 1 || bottom - top <= 1;
+}
+
+const TRANSPARENT = /^(transparent|rgba\(.*, 0\)|.* \/ 0\))$/;
+
+function isTextUnreadable(element, style) {
+  let own = false;
+  for (let node = element.firstChild; node !== null && !own; node = node.nextSibling) {
+    own = node.nodeType === Node.TEXT_NODE && /\S/.test(node.data);
+  }
+  if (!own) return false;
+  const colour = style.webkitTextFillColor || style.color;
+  if (style.textShadow !== "none" || style.webkitBackgroundClip === "text") return false;
+  if (TRANSPARENT.test(colour)) return true;
+  for (let node = element; node !== null; node = composedParent(node)) {
+    const behind = styleOf(node);
+    if (behind.backgroundImage !== "none") return false;
+    if (!TRANSPARENT.test(behind.backgroundColor)) return behind.backgroundColor === colour;
+  }
+  return colour === "rgb(255, 255, 255)";
+}
+
+function isFarOffScreen(element, style) {
+  if (parseFloat(style.textIndent) < -500) return true;
+  if (style.position === "static" && style.transform === "none" && parseFloat(style.marginLeft) > -500) return false;
+  const box = element.getBoundingClientRect();
+  const view = element.ownerDocument.defaultView;
+  if (view === null || (box.width === 0 && box.height === 0)) return false;
+  if (style.position === "fixed") return box.right <= 0 || box.bottom <= 0;
+  return box.right + view.scrollX <= 0 || box.bottom + view.scrollY <= 0;
+}

@@ -2,150 +2,142 @@
 
 use std::time::Duration;
 
-use crate::http_request::HttpRequest;
-use crate::limits;
+use crate::limits as bounds;
 
-use super::page::PAGES;
+use super::question::Question;
+use super::reply::Reply;
+use super::{account, cross_origin, download, echo, generated_page, page, redirection};
 
 /// What to do with one request.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(super) enum Answer {
     /// Send this after the delay.
     Reply { after: Duration, reply: Reply },
+    /// Send a head, then a body piece by piece.
+    Trickle(Trickle),
     /// Send this many server-sent events, then end the connection.
     Stream { events: u32 },
     /// Become a websocket that sends every message back.
     Echo { key: String },
+    /// Send this and then nothing more, for as long as the other side waits.
+    Silence { first: Vec<u8> },
+    /// End the connection without a word.
+    HangUp,
 }
 
-/// A complete response.
+/// A body that takes its time, and may end too early.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    status: &'static str,
-    headers: Vec<(&'static str, String)>,
-    pub(crate) body: Vec<u8>,
+pub(super) struct Trickle {
+    /// The head, without a body.
+    pub(super) reply: Reply,
+    /// How many bytes the head promises; none when the connection's end is the body's end.
+    pub(super) promised: Option<usize>,
+    /// How many bytes are really sent.
+    pub(super) sent: usize,
+    /// How long all of it takes.
+    pub(super) takes: Duration,
 }
 
-impl Reply {
-    fn text(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: "200 OK", headers: Vec::new(), body: body.into() }
-            .with("content-type", "text/plain; charset=utf-8")
-    }
-
-    fn html(body: impl Into<Vec<u8>>) -> Self {
-        Self { status: "200 OK", headers: Vec::new(), body: body.into() }
-            .with("content-type", "text/html; charset=utf-8")
-    }
-
-    fn status(mut self, status: &'static str) -> Self {
-        self.status = status;
-        self
-    }
-
-    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.headers.push((name, value.into()));
-        self
-    }
-
-    fn attachment(self, name: &str) -> Self {
-        self.with("content-disposition", format!("attachment; filename=\"{name}\""))
-    }
-
-    /// Writes the response head; every answer is uncached and readable from every site.
-    pub(crate) fn head(&self) -> String {
-        let mut head = format!(
-            "HTTP/1.1 {}\r\ncontent-length: {}\r\ncache-control: no-store\r\naccess-control-allow-origin: *\r\n",
-            self.status,
-            self.body.len()
-        );
-        for (name, value) in &self.headers {
-            head.push_str(name);
-            head.push_str(": ");
-            head.push_str(value);
-            head.push_str("\r\n");
-        }
-        head.push_str("\r\n");
-        head
+impl From<Reply> for Answer {
+    fn from(reply: Reply) -> Self {
+        Self::Reply { after: Duration::ZERO, reply }
     }
 }
 
 /// Decides the answer to one request.
-pub(crate) fn answer(request: &HttpRequest, port: u16) -> Answer {
-    if request.path == "/events/stream" {
-        return Answer::Stream {
-            events: request.number("count").unwrap_or(5).min(limits::SITE_STREAM_EVENTS),
-        };
-    }
-    if request.path == "/websocket/echo"
-        && let Some(key) = request.websocket_key()
-    {
-        return Answer::Echo { key: key.to_owned() };
-    }
-    let after = match request.path.as_str() {
-        "/slow" => Duration::from_millis(u64::from(request.number("milliseconds").unwrap_or(1_000))),
-        _ => Duration::ZERO,
-    };
-    Answer::Reply { after: after.min(limits::SITE_SLOWEST), reply: reply(request, port) }
+pub(super) fn answer(question: Question<'_>) -> Answer {
+    find_answer(question).unwrap_or_else(|| {
+        Reply::html("<!doctype html><title>Not found</title><p>no such page</p>")
+            .status("404 Not Found")
+            .into()
+    })
 }
 
-fn reply(request: &HttpRequest, port: u16) -> Reply {
-    if let Some(page) = PAGES.iter().find(|page| page.path == request.path) {
-        let body = page.text.replace("{{port}}", &port.to_string());
-        let reply = Reply { status: "200 OK", headers: Vec::new(), body: body.into() };
-        return reply.with("content-type", page.content_type).with("service-worker-allowed", "/");
-    }
-    match request.path.as_str() {
-        "/slow" => Reply::html("<!doctype html><title>Slow</title><p id=\"text\">slow answer</p>"),
-        "/api/echo" => Reply::text(format!("echo {}", request.parameter("value").unwrap_or_default()))
-            .with("x-fixture", "real"),
-        "/api/headers" => Reply::text(request.header("x-added").unwrap_or("absent")),
-        "/redirect" => Reply::text("").status("302 Found").with("location", "/plain"),
-        "/download/report.txt" => Reply::text("report content\n").attachment("report.txt"),
-        "/download/plain.txt" => Reply::text("plain content\n"),
-        "/download/large.bin" => Reply::text(vec![b'0'; 1024 * 1024]).attachment("large.bin"),
-        "/form/submit" => Reply::html(form_page(&request.body)),
-        "/cookie/show" => Reply::text(request.header("cookie").unwrap_or("none")),
-        "/cookie/set" => cookie(request),
-        _ => {
-            Reply::html("<!doctype html><title>Not found</title><p>no such page</p>").status("404 Not Found")
+fn find_answer(question: Question<'_>) -> Option<Answer> {
+    find_conversation(question)
+        .or_else(|| find_slow(question))
+        .or_else(|| download::find(question))
+        .or_else(|| account::find(question).map(Answer::from))
+        .or_else(|| cross_origin::find(question).map(Answer::from))
+        .or_else(|| echo::find(question).map(Answer::from))
+        .or_else(|| redirection::find(question).map(Answer::from))
+        .or_else(|| generated_page::find(question).map(Answer::from))
+        .or_else(|| page::find(question.path(), question.port).map(Answer::from))
+}
+
+/// Answers that are more, or less, than one response.
+fn find_conversation(question: Question<'_>) -> Option<Answer> {
+    let request = question.request;
+    match question.path() {
+        "/events/stream" => {
+            Some(Answer::Stream { events: question.number("count", 5, bounds::SITE_STREAM_EVENTS) })
         }
+        "/websocket/echo" => request.websocket_key().map(|key| Answer::Echo { key: key.to_owned() }),
+        "/hang" => Some(Answer::Silence { first: Vec::new() }),
+        "/hang/body" => {
+            let head = Reply::html("").head_with_length(Some(1_000));
+            let start = "<!doctype html><title>Unfinished</title><p id=\"text\">only the start</p>";
+            Some(Answer::Silence { first: [head, start.to_owned()].concat().into_bytes() })
+        }
+        "/hang/up" => Some(Answer::HangUp),
+        _ => None,
     }
 }
 
-fn cookie(request: &HttpRequest) -> Reply {
-    let name = request.parameter("name").unwrap_or("name");
-    let value = request.parameter("value").unwrap_or("value");
-    Reply::html("<!doctype html><title>Cookie set</title>")
-        .with("set-cookie", format!("{name}={value}; Path=/"))
-}
-
-fn form_page(body: &[u8]) -> String {
-    let fields = String::from_utf8_lossy(body).replace('&', "&amp;").replace('<', "&lt;");
-    format!("<!doctype html><title>Sent</title><h1>Sent</h1><pre id=\"fields\">{fields}</pre>")
+/// Answers that come late: `?milliseconds=N`, one second unless said.
+fn find_slow(question: Question<'_>) -> Option<Answer> {
+    let reply = match question.path() {
+        "/slow" => Reply::html("<!doctype html><title>Slow</title><p id=\"text\">slow answer</p>"),
+        "/slow/data" => Reply::text("slow data"),
+        "/slow/image.svg" => page::find("/image.svg", question.port)?,
+        "/slow/script.js" => {
+            Reply::new("text/javascript", "window.slowScripts = (window.slowScripts ?? 0) + 1;\n")
+        }
+        "/slow/style.css" => Reply::new("text/css", "#styled { color: rgb(0, 128, 0); }\n"),
+        _ => return None,
+    };
+    let after = question.number("milliseconds", 1_000, u32::MAX);
+    let after = Duration::from_millis(u64::from(after)).min(bounds::SITE_SLOWEST);
+    Some(Answer::Reply { after, reply })
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use crate::http_request::HttpRequest;
+
+    use super::super::visits::Visits;
     use super::*;
 
-    async fn body(path: &str) -> String {
-        let text = format!("GET {path} HTTP/1.1\r\n\r\n");
+    /// Asks the site without a socket.
+    pub(crate) async fn ask(text: &str) -> Answer {
         let request = HttpRequest::read(&mut text.as_bytes()).await.expect("valid").expect("present");
-        match answer(&request, 4711) {
-            Answer::Reply { reply, .. } => String::from_utf8(reply.body).expect("text"),
+        let visits = Visits::default();
+        visits.add(&request.path);
+        answer(Question { request: &request, head: text, port: 4711, visits: &visits })
+    }
+
+    /// The head and the body of an answer that is one response.
+    pub(crate) async fn reply(text: &str) -> (String, String) {
+        match ask(text).await {
+            Answer::Reply { reply, .. } => (reply.head(), String::from_utf8(reply.body).expect("text")),
             other => panic!("unexpected {other:?}"),
         }
     }
 
+    /// The same, for a request that is only an address.
+    pub(crate) async fn get(address: &str) -> (String, String) {
+        reply(&format!("GET {address} HTTP/1.1\r\n\r\n")).await
+    }
+
     #[tokio::test]
     async fn pages_know_the_port_of_their_other_sites() {
-        assert!(body("/frames").await.contains("http://b.localhost:4711/frames/middle"));
-        assert!(body("/frames/middle").await.contains("http://c.localhost:4711/frames/inner"));
+        assert!(get("/frames").await.1.contains("http://b.localhost:4711/frames/middle"));
+        assert!(get("/frames/middle").await.1.contains("http://c.localhost:4711/frames/inner"));
     }
 
     #[tokio::test]
     async fn the_bench_page_has_206_elements() {
-        let page = body("/bench").await;
+        let (_, page) = get("/bench").await;
         let count =
             ["<h1", "<h2", "<a ", "<button"].iter().map(|tag| page.matches(tag).count()).sum::<usize>();
         assert_eq!(count, 206);
@@ -153,6 +145,30 @@ mod tests {
 
     #[tokio::test]
     async fn an_unknown_path_is_not_found() {
-        assert!(body("/nowhere").await.contains("no such page"));
+        let (head, body) = get("/nowhere").await;
+        assert!(head.starts_with("HTTP/1.1 404") && body.contains("no such page"), "{head}");
+    }
+
+    #[tokio::test]
+    async fn slow_answers_wait_as_long_as_asked_but_not_for_ever() {
+        let after = |answer| match answer {
+            Answer::Reply { after, .. } => after,
+            other => panic!("unexpected {other:?}"),
+        };
+        let asked = ask("GET /slow/data?milliseconds=250 HTTP/1.1\r\n\r\n").await;
+        assert_eq!(after(asked), Duration::from_millis(250));
+        let most = ask("GET /slow?milliseconds=4000000000 HTTP/1.1\r\n\r\n").await;
+        assert_eq!(after(most), bounds::SITE_SLOWEST);
+    }
+
+    #[tokio::test]
+    async fn some_questions_have_no_answer() {
+        assert!(
+            matches!(ask("GET /hang HTTP/1.1\r\n\r\n").await, Answer::Silence { first } if first.is_empty())
+        );
+        assert!(
+            matches!(ask("GET /hang/body HTTP/1.1\r\n\r\n").await, Answer::Silence { first } if !first.is_empty())
+        );
+        assert!(matches!(ask("GET /hang/up HTTP/1.1\r\n\r\n").await, Answer::HangUp));
     }
 }

@@ -4,27 +4,46 @@
 //! `b.localhost` and `c.localhost` as different sites, so frames between them are out of process.
 //! The module knows sockets; what is answered is decided in `answer`.
 
+mod account;
 mod answer;
+mod cross_origin;
+mod download;
+mod echo;
+mod form_fields;
+mod generated_page;
+mod limits;
+mod multipart;
 mod page;
+mod question;
+mod recorded_head;
+mod redirection;
+mod reply;
+mod visits;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::http_request::HttpRequest;
-use crate::limits;
+use crate::limits as bounds;
 use crate::websocket::{self, FrameKind, Received};
 
-use answer::{Answer, Reply};
+use answer::{Answer, Trickle};
+use question::Question;
+use recorded_head::RecordedHead;
+use reply::Reply;
+use visits::Visits;
 
 /// A running fixture site; it ends when this value is dropped.
 #[derive(Debug)]
 pub struct Site {
     port: u16,
+    visits: Arc<Visits>,
     /// Aborts what it holds when it is dropped.
     _server: JoinSet<()>,
 }
@@ -35,14 +54,21 @@ impl Site {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let port = listener.local_addr()?.port();
         let mut server = JoinSet::new();
-        server.spawn(serve(listener, port));
-        Ok(Self { port, _server: server })
+        let visits = Arc::new(Visits::default());
+        server.spawn(serve(listener, port, Arc::clone(&visits)));
+        Ok(Self { port, visits, _server: server })
     }
 
     /// The port of all its host names.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Tells how often a path was asked for, on all host names together.
+    #[must_use]
+    pub fn visits(&self, path: &str) -> u64 {
+        self.visits.of(path)
     }
 
     /// Writes the address of a page on one of the host names, e.g. `url("a", "/plain")`.
@@ -52,12 +78,12 @@ impl Site {
     }
 }
 
-async fn serve(listener: TcpListener, port: u16) {
+async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => { connections.spawn(converse(stream, port)); }
+                Ok((stream, _)) => { connections.spawn(converse(stream, port, Arc::clone(&visits))); }
                 Err(_) => sleep(std::time::Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -66,17 +92,28 @@ async fn serve(listener: TcpListener, port: u16) {
 }
 
 /// Answers one connection until either side is done; a broken peer only ends itself.
-async fn converse(stream: TcpStream, port: u16) {
+async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>) {
     let _ = stream.set_nodelay(true);
     let mut stream = BufReader::new(stream);
-    while let Ok(Ok(Some(request))) = timeout(limits::SITE_IDLE, HttpRequest::read(&mut stream)).await {
-        let result = match answer::answer(&request, port) {
+    loop {
+        let mut recorded = RecordedHead::new(&mut stream);
+        let read = timeout(bounds::SITE_IDLE, HttpRequest::read(&mut recorded)).await;
+        let Ok(Ok(Some(request))) = read else { return };
+        let head = recorded.into_text();
+        visits.add(&request.path);
+        let question = Question { request: &request, head: &head, port, visits: &visits };
+        let with_body = request.method != "HEAD";
+        let result = match answer::answer(question) {
             Answer::Reply { after, reply } => {
                 sleep(after).await;
-                send(&mut stream, &reply, request.method != "HEAD").await
+                send(&mut stream, &reply, with_body).await
             }
+            Answer::Trickle(trickle) if with_body => return drop(send_pieces(&mut stream, &trickle).await),
+            Answer::Trickle(trickle) => send(&mut stream, &trickle.reply, false).await,
             Answer::Stream { events } => return drop(send_events(&mut stream, events).await),
             Answer::Echo { key } => return drop(echo(&mut stream, &key).await),
+            Answer::Silence { first } => return drop(stay_silent(&mut stream, &first).await),
+            Answer::HangUp => return,
         };
         if result.is_err() {
             return;
@@ -92,6 +129,33 @@ async fn send(stream: &mut BufReader<TcpStream>, reply: &Reply, with_body: bool)
     stream.write_all(&bytes).await
 }
 
+/// Sends a body over a time and ends the connection, which is a fault when more was promised.
+async fn send_pieces(stream: &mut BufReader<TcpStream>, trickle: &Trickle) -> io::Result<()> {
+    stream.write_all(trickle.reply.head_with_length(trickle.promised).as_bytes()).await?;
+    stream.flush().await?;
+    let pause = trickle.takes / limits::DOWNLOAD_PIECES;
+    let piece = vec![b'0'; trickle.sent.div_ceil(limits::DOWNLOAD_PIECES as usize)];
+    let mut left = trickle.sent;
+    while left > 0 {
+        let bytes = piece.get(..left).unwrap_or(&piece);
+        stream.write_all(bytes).await?;
+        stream.flush().await?;
+        left -= bytes.len();
+        sleep(pause).await;
+    }
+    stream.shutdown().await
+}
+
+/// Says no more until the other side gives up or the longest silence is over.
+async fn stay_silent(stream: &mut BufReader<TcpStream>, first: &[u8]) -> io::Result<()> {
+    stream.write_all(first).await?;
+    stream.flush().await?;
+    let mut rest = [0; 1024];
+    let patience = async { while matches!(stream.read(&mut rest).await, Ok(bytes) if bytes > 0) {} };
+    let _ = timeout(limits::LONGEST_SILENCE, patience).await;
+    Ok(())
+}
+
 async fn send_events(stream: &mut BufReader<TcpStream>, events: u32) -> io::Result<()> {
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-store\r\nconnection: close\r\n\r\n";
     stream.write_all(head.as_bytes()).await?;
@@ -104,7 +168,7 @@ async fn send_events(stream: &mut BufReader<TcpStream>, events: u32) -> io::Resu
 
 async fn echo(stream: &mut BufReader<TcpStream>, key: &str) -> io::Result<()> {
     stream.write_all(websocket::accept_head(key).as_bytes()).await?;
-    while let Ok(received) = timeout(limits::SITE_IDLE, websocket::receive(stream)).await {
+    while let Ok(received) = timeout(bounds::SITE_IDLE, websocket::receive(stream)).await {
         let frame = match received? {
             Received::Message(message) => websocket::encode(FrameKind::Text, &message),
             Received::Ping(payload) => websocket::encode(FrameKind::Pong, &payload),

@@ -1,11 +1,20 @@
-//! The table of embedded pages: path, content type, text. No branches, no state.
+//! Table: the embedded pages with path, content type and text, and how one is found. No state.
+
+use super::reply::Reply;
 
 /// One static page of the fixture site.
 #[derive(Debug)]
-pub(crate) struct Page {
-    pub(crate) path: &'static str,
-    pub(crate) content_type: &'static str,
-    pub(crate) text: &'static str,
+pub(super) struct Page {
+    pub(super) path: &'static str,
+    pub(super) content_type: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// Finds the page of a path; it is told the port of its other sites.
+pub(super) fn find(path: &str, port: u16) -> Option<Reply> {
+    let page = PAGES.iter().find(|page| page.path == path)?;
+    let reply = Reply::new(page.content_type, page.text.replace("{{port}}", &port.to_string()));
+    Some(reply.with("service-worker-allowed", "/"))
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -18,7 +27,7 @@ macro_rules! page {
 }
 
 /// Every static page, in the order a reader would visit them.
-pub(crate) const PAGES: &[Page] = &[
+pub(super) const PAGES: &[Page] = &[
     page!("/", HTML, "plain.html"),
     page!("/plain", HTML, "plain.html"),
     page!("/frames", HTML, "frames.html"),

@@ -1,0 +1,307 @@
+// The walk behind a snapshot: visits what is nearest to the viewport first, until the budget is spent, and says what it
+// left out. Knows nothing of how lines are written; changes nothing on the page.
+//
+// Every element waits in a queue for its distance from the viewport. Elements that fit on one screen hand their own
+// distance down, so that few boxes are measured; long containers show a stretch around the viewport.
+
+/** Characters of output a walk aims at unless told otherwise. */
+const DEFAULT_BUDGET = 16000;
+/** Characters of output that are never exceeded. */
+const HARD_BUDGET = 1048576;
+/** Elements visited at most, in brief and in full. */
+const VISITED_BRIEF = 6000;
+const VISITED_FULL = 400000;
+/** What a node's line costs beside its name. */
+const NODE_COST = 14;
+/** Distances told apart; each but the first is half a screen. */
+const REMOTENESS_LEVELS = 48;
+
+const UNSEEN_TAGS = new Set(["script", "style", "template", "noscript", "head", "meta", "link", "title", "base", "br", "wbr", "param", "source", "track"]);
+
+/** Texts of these name something else, which tells them. */
+const CAPTION_TAGS = new Set(["caption", "legend"]);
+
+class Walk {
+  constructor(options) {
+    const full = options.full === true;
+    this.settings = { interactive: options.interactive === true, limits: full ? STRING_LIMITS.full : STRING_LIMITS.brief };
+    this.budget = full ? HARD_BUDGET : Math.min(options.budget ?? DEFAULT_BUDGET, HARD_BUDGET);
+    this.visits = full ? VISITED_FULL : VISITED_BRIEF;
+    this.full = full;
+    this.depth = options.depth ?? Infinity;
+    this.from = options.from ?? null;
+    this.listened = options.listened?.length > 0 ? new Set(options.listened) : null;
+    this.queues = Array.from({ length: REMOTENESS_LEVELS }, () => []);
+    this.nearest = 0;
+    this.spent = 0;
+    this.behind = false;
+  }
+
+  /** Walks everything below a root element. */
+  run(root) {
+    const view = viewOf(root.ownerDocument, 0);
+    this.inView = view.height > 0 ? elementsInView(root.ownerDocument, view) : new Set();
+    const start = this.piece(root, null, view, 0);
+    start.isRoot = true;
+    this.wait(start);
+    for (let piece = this.next(); piece !== null; piece = this.next()) this.visit(piece);
+    return start;
+  }
+
+  piece(element, parent, view, remoteness) {
+    return {
+      element, parent, view, remoteness, waiting: true, node: null, parts: [], block: true, total: 0, above: 0, below: 0,
+      unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
+      quiet: parent?.quiet === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "", isRoot: false,
+    };
+  }
+
+  wait(piece) {
+    this.queues[piece.remoteness].push(piece);
+    if (piece.remoteness < this.nearest) this.nearest = piece.remoteness;
+  }
+
+  /** The nearest element that waits; null when the budget is spent or nothing waits. */
+  next() {
+    if (this.spent >= this.budget || this.visits <= 0) return null;
+    while (this.nearest < REMOTENESS_LEVELS) {
+      const piece = this.queues[this.nearest].pop();
+      if (piece !== undefined) return piece;
+      this.nearest += 1;
+    }
+    return null;
+  }
+
+  visit(piece) {
+    piece.waiting = false;
+    this.visits -= 1;
+    const { element } = piece;
+    if (UNSEEN_TAGS.has(element.localName)) {
+      if (element.localName === "br") piece.parts.push(" ");
+      return;
+    }
+    const exposure = exposureOf(element);
+    if (exposure === 0) return;
+    const style = styleOf(element);
+    const concealment = piece.concealed || concealmentOf(element);
+    if (concealment === "clipped") return;
+    piece.block = !style.display.startsWith("inline") && style.display !== "contents";
+    if (isFrameElement(element)) {
+      this.visitFrame(piece, exposure);
+      return;
+    }
+    if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, concealment);
+    piece.pointer = style.cursor === "pointer";
+    if (concealment === "opacity" || concealment === "screen-reader-only") piece.concealed = concealment;
+    if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, exposure, concealment);
+  }
+
+  describe(piece, style, concealment) {
+    const { element } = piece;
+    const role = isEditingHost(element) && !ACTED_ROLES.has(roleOf(element)) ? "textbox" : roleOf(element);
+    const known = ACTED_ROLES.has(role) || element.localName === "label";
+    const reason = known ? "" : clickReasonOf(element, style, piece.pointer || piece.quiet, this.listened);
+    piece.role = role;
+    if (piece.quiet && reason === "" && !ACTED_ROLES.has(role)) return;
+    const node = describe(element, role, reason, isConcealing(concealment) ? concealment : "", this.settings);
+    if (node === null) return;
+    piece.node = node;
+    this.spent += NODE_COST + node.role.length + node.name.length + (node.extra?.value?.length ?? 0);
+  }
+
+  /** A frame of the same origin is walked into; another is a place for Rust to put its own answer. */
+  visitFrame(piece, exposure) {
+    const { element } = piece;
+    const inside = accessibleDocument(element);
+    const frame = frameNames.get(element);
+    if (inside === null && frame === undefined && element.localName !== "iframe" && element.localName !== "frame") return;
+    if ((exposure & SHOWS_SELF) === 0) return;
+    const name = lineOf(shownNameOf(element, "iframe"), this.settings.limits.name);
+    piece.node = { role: "iframe", name, key: keyOf(element), acted: false, extra: null };
+    this.spent += NODE_COST + name.length;
+    if (inside === null) {
+      piece.node.extra = { frame: frame ?? "" };
+      return;
+    }
+    const top = rootOf(inside, this);
+    if (top === null || this.isTooDeep(piece)) return;
+    const view = viewOf(inside, piece.remoteness);
+    const child = this.piece(top, piece, view, piece.remoteness);
+    piece.parts.push(child);
+    this.wait(child);
+  }
+
+  isTooDeep(piece) {
+    return piece.level + (piece.node === null ? 0 : 1) > this.depth;
+  }
+
+  descend(piece, exposure, concealment) {
+    const { element, node } = piece;
+    if (element.localName === "svg" && !hasThingsInside(element)) return;
+    if (node !== null && !piece.isRoot && isSealed(element, node)) return;
+    if (element.firstChild === null && shadowRootOf(element) === null) return;
+    if (this.isTooDeep(piece)) {
+      piece.below = element.childElementCount;
+      piece.total = piece.below;
+      return;
+    }
+    if (node !== null && CLOSED_ROLES.has(piece.role)) {
+      if (element.firstElementChild === null && shadowRootOf(element) === null) return;
+      piece.quiet = true;
+    } else if ((element.localName === "label" && element.control) || (CAPTION_TAGS.has(element.localName) && isHtml(element))) {
+      piece.quiet = true;
+    }
+    const silent = this.settings.interactive || piece.quiet || (exposure & SHOWS_SELF) === 0 || isConcealing(concealment);
+    this.enqueue(piece, silent);
+  }
+
+  /** Puts the children in the queue; the texts among them are taken at once. */
+  enqueue(piece, silent) {
+    const { element, view } = piece;
+    const measured = needsMeasuring(piece, element.getBoundingClientRect());
+    const count = shadowRootOf(element)?.childElementCount ?? element.childElementCount;
+    if ((count <= WHOLE_CHILDREN && !(piece.isRoot && this.from !== null)) || this.full) {
+      for (const child of composedChildren(element)) this.add(child, piece, silent, measured);
+    } else {
+      this.addStretch(piece, silent, measured);
+    }
+    // The queue is a stack: the first child has to be the last one in.
+    for (let at = piece.parts.length - 1; at >= 0; at--) {
+      const part = piece.parts[at];
+      if (typeof part !== "string") this.wait(part);
+    }
+    void view;
+  }
+
+  addStretch(piece, silent, measured) {
+    const from = piece.isRoot ? this.from : null;
+    const { elements, start, end, total } = stretchOf(elementsBelow(piece.element), piece.view, from, piece.isRoot);
+    piece.total = total;
+    piece.above = start;
+    piece.below = total - end;
+    piece.unit = unitOf(elements[start]);
+    if (start > 0 && isHeaderRow(elements[0])) {
+      this.add(elements[0], piece, silent, false);
+      piece.above -= 1;
+    }
+    if (end <= start) return;
+    if (Array.isArray(elements)) {
+      for (let at = start; at < end; at++) this.add(elements[at], piece, silent, measured);
+      return;
+    }
+    const last = elements[end - 1];
+    for (let node = elements[start]; node !== null; node = node.nextSibling) {
+      this.add(node, piece, silent, measured);
+      if (node === last) break;
+    }
+  }
+
+  add(child, piece, silent, measured) {
+    if (child.nodeType === Node.TEXT_NODE) {
+      if (silent) return;
+      const text = child.data;
+      if (text.length > 16 && !/\S/.test(text)) piece.parts.push(" ");
+      else piece.parts.push(text.length > this.settings.limits.text * 4 ? text.slice(0, this.settings.limits.text * 4) : text);
+      this.spent += Math.min(text.trim().length, this.settings.limits.text);
+      return;
+    }
+    if (child.nodeType !== Node.ELEMENT_NODE) return;
+    let { remoteness } = piece;
+    if (measured) remoteness = this.remotenessOf(child, piece);
+    piece.parts.push(this.piece(child, piece, piece.view, remoteness));
+  }
+
+  /** How far from the viewport an element is: 0 in it, then one level for each half screen. */
+  remotenessOf(element, piece) {
+    if (this.inView.has(element) || element.localName === "thead") return piece.view.remoteness;
+    const box = element.getBoundingClientRect();
+    if (box.width === 0 && box.height === 0) return piece.remoteness;
+    const distance = distanceTo(box, piece.view);
+    if (distance === 0) return piece.view.remoteness;
+    const above = box.bottom < 0 ? 1 : 0;
+    const levels = 1 + Math.floor((2 * distance) / Math.max(1, piece.view.height)) + above;
+    return Math.min(REMOTENESS_LEVELS - 1, piece.view.remoteness + levels);
+  }
+}
+
+/** Whether the children lie far enough from each other to be told apart. */
+function needsMeasuring(piece, box) {
+  return box.height > piece.view.height || box.width > 2 * piece.view.width || box.width === 0 || box.height === 0;
+}
+
+function viewOf(document, remoteness) {
+  const window = document.defaultView;
+  return { width: window?.innerWidth ?? 0, height: window?.innerHeight ?? 0, remoteness };
+}
+
+/** Elements at a few points of the viewport and all they are in: what is seen there is near, wherever it is written. */
+function elementsInView(document, view) {
+  const found = new Set();
+  for (const x of [0.15, 0.5, 0.85]) {
+    for (const y of [0.08, 0.5, 0.92]) {
+      let node = document.elementFromPoint(view.width * x, view.height * y);
+      for (; node !== null && !found.has(node); node = composedParent(node)) found.add(node);
+    }
+  }
+  for (let node = document.activeElement; node !== null && !found.has(node); node = composedParent(node)) found.add(node);
+  return found;
+}
+
+/** What there is to see of a document: its modal dialog if it has one open, else all of it. */
+function rootOf(document, walk) {
+  const dialog = modalDialogOf(document);
+  if (dialog === null) return document.documentElement;
+  walk.behind = true;
+  return dialog;
+}
+
+const SVG_CONTENT = "a, text, [role], [tabindex], [onclick], foreignObject";
+
+function hasThingsInside(svg) {
+  return svg.querySelector(SVG_CONTENT) !== null;
+}
+
+/** Whether what is inside an element is its value, not content. */
+function isSealed(element, node) {
+  return node.role === "textbox" || node.role === "searchbox" || element.localName === "select" || element.localName === "video" || element.localName === "audio" || element.localName === "canvas";
+}
+
+function unitOf(element) {
+  if (element === undefined) return "";
+  const role = roleOf(element);
+  return STRUCTURE_ROLES.has(role) || ACTED_ROLES.has(role) ? role : "";
+}
+
+function scrollOf(document) {
+  const root = document.scrollingElement ?? document.documentElement;
+  return {
+    x: Math.round(scrollX), y: Math.round(scrollY), width: root?.scrollWidth ?? 0, height: root?.scrollHeight ?? 0,
+    viewportWidth: innerWidth, viewportHeight: innerHeight,
+  };
+}
+
+/** The element a walk starts from. */
+function startOf(options, walk) {
+  if (options.within === undefined || options.within === null) return rootOf(document, walk);
+  const element = elementOf(options.within);
+  if (element === null) fail("REF_EXPIRED", "The element to look into is no longer on the page.", "Take a new snapshot.");
+  return element;
+}
+
+/**
+ * What is on the page, as JSON text: `{document, url, title, scroll, nodes, left}`.
+ *
+ * Text, because the browser hands over one string much faster than a tree of values.
+ */
+agent.snapshot = (options = {}) => {
+  const walk = new Walk(options);
+  return inPass(() => {
+    const root = startOf(options, walk);
+    const nodes = root === null ? [] : listOf(walk.run(root), walk.settings);
+    const left = { spent: walk.spent >= walk.budget || walk.visits <= 0, behind: walk.behind };
+    return JSON.stringify({
+      document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
+      nodes: entriesOf(nodes), left,
+    });
+  });
+};

@@ -1,0 +1,165 @@
+// Turns what a walk has gathered into the list that leaves the page: depth first, wrappers gone, texts joined, what was
+// left out told. Knows nothing of the DOM.
+//
+// A piece is one visited element: `{node, parts, block, ...}`; `parts` holds texts and pieces in their order. An entry
+// of the list is `[depth, role, name, key, extra]`, cut where the rest is empty.
+
+/** Text that only separates what stands around it. */
+const SEPARATOR = /^[\s.,;:|·•/\\()[\]{}<>–—-]*$/;
+
+/** Nodes that are nothing without a name or something inside. */
+const HOLLOW_ROLES = new Set(
+  ("alert application article banner clickable complementary contentinfo feed figure form group list listitem log main " +
+    "marquee menu menubar navigation radiogroup region row search status table tablist tabpanel timer toolbar tooltip " +
+    "tree treegrid grid").split(" "),
+);
+
+/** Lists all nodes below a piece. Works without recursion, since pages may be nested deeper than the stack. */
+function listOf(root, settings) {
+  const nodes = [];
+  const text = new TextRun(nodes, settings.limits.text);
+  const open = [{ piece: root, at: -1, depth: 0 }];
+  while (open.length > 0) {
+    const frame = open[open.length - 1];
+    const { piece } = frame;
+    if (frame.at === -1) enter(frame, text, nodes);
+    if (frame.at >= piece.parts.length) {
+      leave(frame, text, nodes);
+      open.pop();
+      continue;
+    }
+    const part = piece.parts[frame.at++];
+    if (typeof part === "string") text.add(part, frame.inner);
+    else if (part.waiting) text.leaveOut(part, frame.inner);
+    else open.push({ piece: part, at: -1, depth: frame.inner });
+  }
+  text.end();
+  return prune(nodes);
+}
+
+function enter(frame, text, nodes) {
+  const { piece } = frame;
+  frame.at = 0;
+  frame.inner = frame.depth;
+  if (piece.block || piece.node !== null) text.end();
+  if (piece.node !== null) {
+    nodes.push({ ...piece.node, depth: frame.depth, remoteness: piece.remoteness });
+    frame.inner += 1;
+  }
+  if (piece.above > 0) nodes.push(moreNode(frame.inner, piece, "above"));
+}
+
+function leave(frame, text, nodes) {
+  const { piece } = frame;
+  if (piece.block || piece.node !== null || piece.below > 0) text.end();
+  if (piece.below > 0) nodes.push(moreNode(frame.inner, piece, "below"));
+}
+
+/** A line that says how many children lie before or after those shown, and where to go on. */
+function moreNode(depth, piece, side) {
+  const more = { [side]: piece[side], key: keyOf(piece.element), total: piece.total };
+  if (piece.unit !== "") more.unit = piece.unit;
+  more.from = side === "above" ? Math.max(0, piece.above - SHOWN_ALIKE) : piece.total - piece.below;
+  return { role: "", name: "", key: 0, acted: false, extra: { more }, depth, remoteness: piece.remoteness, kept: true };
+}
+
+/** Joins texts of one block, and counts what was not visited. */
+class TextRun {
+  constructor(nodes, limit) {
+    this.nodes = nodes;
+    this.limit = limit;
+    this.text = "";
+    this.depth = 0;
+    this.left = 0;
+    this.leftIn = null;
+  }
+
+  add(text, depth) {
+    if (this.left > 0) this.end();
+    this.text += text;
+    this.depth = depth;
+  }
+
+  leaveOut(piece, depth) {
+    if (this.text !== "") this.end();
+    this.left += 1;
+    this.leftIn ??= piece.parent;
+    this.depth = depth;
+  }
+
+  end() {
+    if (this.text !== "") {
+      const text = SEPARATOR.test(this.text) ? "" : lineOf(this.text, this.limit);
+      this.text = "";
+      if (text !== "") this.nodes.push({ role: "text", name: text, key: 0, acted: false, extra: null, depth: this.depth, kept: true });
+    }
+    if (this.left > 0) {
+      const more = { inside: this.left, key: keyOf(this.leftIn.element) };
+      this.nodes.push({ role: "", name: "", key: 0, acted: false, extra: { more }, depth: this.depth, kept: true });
+      this.left = 0;
+      this.leftIn = null;
+    }
+  }
+}
+
+/** Drops hollow nodes and folds texts into the nodes that they name. Goes backwards, so that children come first. */
+function prune(nodes) {
+  const parents = parentsOf(nodes);
+  const children = nodes.map(() => []);
+  const kept = new Uint8Array(nodes.length);
+  for (let at = nodes.length - 1; at >= 0; at--) {
+    const node = nodes[at];
+    const below = children[at].reverse();
+    if (!settle(node, below, nodes, kept)) continue;
+    kept[at] = 1;
+    if (parents[at] >= 0) children[parents[at]].push(at);
+  }
+  return nodes.filter((_, at) => kept[at] === 1);
+}
+
+/** Decides whether a node stays, and gives it its children's text as a name where that is what it shows. */
+function settle(node, below, nodes, kept) {
+  if (node.kept) return true;
+  if (node.name === "" && FOLDED_ROLES.has(node.role) && below.length === 1) {
+    const only = nodes[below[0]];
+    if (only.role === "text") {
+      node.name = only.name;
+      kept[below[0]] = 0;
+      below.length = 0;
+    }
+  }
+  if (node.soft && below.length === 1 && nodes[below[0]].acted) return lift(node, below[0], nodes);
+  return below.length > 0 || node.name !== "" || node.acted || !HOLLOW_ROLES.has(node.role);
+}
+
+/** Lets the one thing inside take the place of a wrapper that only has a pointer cursor. */
+function lift(node, at, nodes) {
+  const depth = nodes[at].depth;
+  for (let next = at; next < nodes.length && (next === at || nodes[next].depth > depth); next++) nodes[next].depth -= 1;
+  return false;
+}
+
+/** For every node of a list the index of the one it is in; -1 for none. */
+function parentsOf(nodes) {
+  const path = [];
+  return nodes.map((node, at) => {
+    while (path.length > 0 && nodes[path[path.length - 1]].depth >= node.depth) path.pop();
+    const parent = path.length > 0 ? path[path.length - 1] : -1;
+    path.push(at);
+    return parent;
+  });
+}
+
+/** The list as it leaves the page. */
+function entriesOf(nodes) {
+  const path = [];
+  return nodes.map((node) => {
+    while (path.length > 0 && path[path.length - 1] >= node.depth) path.pop();
+    const entry = [path.length, node.role, node.name, node.key];
+    path.push(node.depth);
+    let extra = node.extra;
+    if (node.remoteness > 0) extra = { ...extra, remoteness: node.remoteness };
+    if (extra !== null) entry.push(extra);
+    return entry;
+  });
+}

@@ -1,0 +1,131 @@
+// Which children of a long container a walk visits: a stretch around the viewport, found without measuring them all.
+// Knows nothing of roles or budgets.
+
+/** Containers with at most this many child elements are walked whole. */
+const WHOLE_CHILDREN = 48;
+/** Of children that are alike this many are shown. */
+const SHOWN_ALIKE = 24;
+/** Of children that are not alike this many are shown. */
+const SHOWN_MIXED = 320;
+/** How many children are looked at to tell whether they are alike and in which order they lie. */
+const SAMPLES = 12;
+/** A gap this small is closed rather than told. */
+const SMALL_GAP = 3;
+
+/** The child elements as the eye sees them, as an array or a live collection. */
+function elementsBelow(element) {
+  const root = shadowRootOf(element);
+  if (root !== null) return root.children;
+  if (element.localName === "slot" && isHtml(element)) {
+    const assigned = element.assignedElements();
+    if (assigned.length > 0) return assigned;
+  }
+  return element.children;
+}
+
+/**
+ * The stretch of children to visit: `{elements, start, end, total}`. With `from` it starts there, otherwise it lies
+ * around what is in view. `wide` shows as many of equal children as of others.
+ */
+function stretchOf(elements, view, from, wide) {
+  const total = elements.length;
+  if (from === null && total <= WHOLE_CHILDREN) return { elements, start: 0, end: total, total };
+  const samples = sampleOf(elements, total);
+  const shown = !wide && areAlike(samples) ? SHOWN_ALIKE : SHOWN_MIXED;
+  if (from !== null) {
+    const start = Math.min(Math.max(from, 0), total);
+    return { elements, start, end: Math.min(total, start + shown), total };
+  }
+  if (total <= shown + SMALL_GAP) return { elements, start: 0, end: total, total };
+  const [first, last] = inViewOf(elements, total, samples, view);
+  const seen = Math.min(last - first, 2 * shown);
+  const spare = Math.max(0, shown - seen);
+  let below = Math.min(total - first - seen, Math.ceil((spare * 2) / 3));
+  const above = Math.min(first, spare - below);
+  below = Math.min(total - first - seen, spare - above);
+  let start = first - above;
+  let end = first + seen + below;
+  if (start <= SMALL_GAP) start = 0;
+  if (total - end <= SMALL_GAP) end = total;
+  return { elements, start, end, total };
+}
+
+function sampleOf(elements, total) {
+  const samples = [];
+  const step = Math.max(1, Math.floor(total / SAMPLES));
+  for (let at = step >> 1; at < total; at += step) samples.push(elements[at]);
+  return samples;
+}
+
+/** Whether most of the samples are built the same way. */
+function areAlike(samples) {
+  const counts = new Map();
+  let most = 0;
+  for (const element of samples) {
+    const kind = `${element.localName} ${element.getAttribute("role") ?? ""}`;
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    if (count > most) most = count;
+  }
+  return most * 4 >= samples.length * 3;
+}
+
+/** The range of children in view. Children that lie in order are searched by halving, others one by one. */
+function inViewOf(elements, total, samples, view) {
+  const axis = axisOf(samples, view);
+  if (axis === null) return scanForView(elements, total, view);
+  const [near, far, size] = axis;
+  const first = halve(elements, 0, total, (box) => box[far] > 0);
+  const last = halve(elements, first, total, (box) => box[near] >= size);
+  return [first, last];
+}
+
+/** The direction in which the samples follow each other; null when they do not. */
+function axisOf(samples, view) {
+  const boxes = samples.map((element) => element.getBoundingClientRect()).filter((box) => box.width > 0 || box.height > 0);
+  if (boxes.length < 2) return ["top", "bottom", view.height];
+  const span = boxes[boxes.length - 1].top - boxes[0].top;
+  const across = boxes[boxes.length - 1].left - boxes[0].left;
+  if (isRising(boxes, "top") && (span > 0 || across <= 0)) return ["top", "bottom", view.height];
+  return isRising(boxes, "left") ? ["left", "right", view.width] : null;
+}
+
+function isRising(boxes, edge) {
+  for (let at = 1; at < boxes.length; at++) if (boxes[at][edge] < boxes[at - 1][edge]) return false;
+  return true;
+}
+
+/** The first index from which on `holds` is true. Elements without a box take the answer of the next that has one. */
+function halve(elements, low, high, holds) {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    let probe = middle;
+    let box = elements[probe].getBoundingClientRect();
+    while (box.width === 0 && box.height === 0 && probe + 1 < high) box = elements[++probe].getBoundingClientRect();
+    if (holds(box)) high = middle;
+    else low = probe + 1;
+  }
+  return low;
+}
+
+/** More than this many children out of order are not measured; the first ones are shown. */
+const SCANNED_CHILDREN = 4096;
+
+function scanForView(elements, total, view) {
+  let nearest = 0;
+  let distance = Infinity;
+  const end = Math.min(total, SCANNED_CHILDREN);
+  for (let at = 0; at < end; at++) {
+    const away = distanceTo(elements[at].getBoundingClientRect(), view);
+    if (away >= distance) continue;
+    nearest = at;
+    distance = away;
+    if (away === 0) break;
+  }
+  return [nearest, Math.min(total, nearest + 1)];
+}
+
+/** How far a box lies outside the viewport, in pixels; 0 when some of it is inside. */
+function distanceTo(box, view) {
+  return Math.max(0, box.top - view.height, -box.bottom, box.left - view.width, -box.right);
+}

@@ -1,0 +1,67 @@
+// Sees to it that input reaches the element it is meant for, and notes which input has arrived. Listens on the window
+// before the page's own scripts do; stops only what was sent for an element and would reach another. Knows nothing of
+// how input is sent.
+
+const DOWN_EVENTS = new Set(["pointerdown", "mousedown", "touchstart"]);
+const ALWAYS_WATCHED = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu", "keydown", "keyup", "beforeinput"];
+const GUARD_LASTS = 5000;
+
+/** The views listened on, each with the types. */
+const watchedTypes = new WeakMap();
+let guard = null;
+/** Who wants to know of trusted input. */
+let inputListener = null;
+
+function listenOn(view, types) {
+  let known = watchedTypes.get(view);
+  if (known === undefined) watchedTypes.set(view, (known = new Set()));
+  for (const type of types) {
+    if (known.has(type)) continue;
+    known.add(type);
+    view.addEventListener(type, onInput, { capture: true, passive: type.startsWith("touch") || type === "wheel" });
+  }
+}
+
+// The one listener of the agent that is there from the start: only so it comes before the page's own.
+listenOn(window, ALWAYS_WATCHED);
+
+function onInput(event) {
+  if (!event.isTrusted) return;
+  if (guard !== null) applyGuard(event);
+  inputListener?.(event);
+}
+
+function applyGuard(event) {
+  if (performance.now() > guard.until) {
+    guard = null;
+    return;
+  }
+  if (!guard.types.has(event.type)) return;
+  if (guard.state === "armed" && DOWN_EVENTS.has(event.type)) {
+    const hit = event.composedPath()[0];
+    guard.hit = hit;
+    guard.state = hit?.nodeType === Node.ELEMENT_NODE && receives(guard.element, hit) ? "passed" : "blocked";
+  }
+  if (guard.state !== "blocked") return;
+  event.stopImmediatePropagation();
+  if (event.cancelable) event.preventDefault();
+}
+
+/** From now on the next press must reach this element or it reaches nothing. */
+function armGuard(element, extra = []) {
+  guard = { element, types: new Set([...ALWAYS_WATCHED.slice(0, 8), ...extra]), state: "armed", hit: null, until: performance.now() + GUARD_LASTS };
+  listenOn(element.ownerDocument.defaultView, guard.types);
+}
+
+/** What the guard has seen, and the end of it. */
+function takeGuard() {
+  const ended = guard;
+  guard = null;
+  if (ended === null || ended.state === "armed") return { state: ended === null ? "none" : "unused" };
+  if (ended.state === "passed") return { state: "passed" };
+  const element = ended.hit?.nodeType === Node.ELEMENT_NODE ? coverOf(ended.hit, ended.element) : null;
+  return { state: "blocked", by: element === null ? null : describeElement(element) };
+}
+
+agent.guard = ({ key, events = [] }) => armGuard(byRef({ key }), events);
+agent.guarded = () => takeGuard();

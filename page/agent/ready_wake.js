@@ -1,0 +1,90 @@
+// Waking up when something on the page has changed, without asking in between. Knows nothing of what is waited for.
+
+/** A frame lasts this long where the browser draws; where it does not, timers stand in for frames. */
+const FRAME = 16;
+/** Things that change without a trace in the tree (style sheets, properties) are looked at again after this long. */
+const LONGEST_NAP = 250;
+const WAKING_EVENTS = ["load", "error", "transitionend", "animationend", "scroll", "scrollend", "resize", "toggle", "input", "change", "focusin", "slotchange", "readystatechange", "pageshow"];
+
+/** The next time the browser draws; a hidden page does not, so a timer stands in. */
+function nextFrame() {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, document.visibilityState === "visible" ? 4 * FRAME : FRAME);
+    requestAnimationFrame(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+function nap(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}
+
+/** Everything that mutation records can tell. */
+const ALL_CHANGES = { subtree: true, childList: true, attributes: true, characterData: true };
+
+/** Watches all roots of the page and wakes who waits on it. */
+class Wake {
+  constructor() {
+    this.seen = new WeakSet();
+    this.stirred = false;
+    this.resolve = null;
+    this.started = performance.now();
+    this.nap = 2 * FRAME;
+    this.stir = () => {
+      this.stirred = true;
+      this.resolve?.();
+    };
+    this.observer = new MutationObserver(this.stir);
+    this.views = new Set();
+    this.watch(knownRoots());
+  }
+
+  /** Watches these roots too. */
+  watch(roots) {
+    for (const root of roots) {
+      if (this.seen.has(root)) continue;
+      this.seen.add(root);
+      this.observer.observe(root, ALL_CHANGES);
+      const view = root.nodeType === Node.DOCUMENT_NODE ? root.defaultView : null;
+      if (view === null) continue;
+      this.views.add(view);
+      for (const type of WAKING_EVENTS) view.addEventListener(type, this.stir, { capture: true, passive: true });
+    }
+  }
+
+  /** Waits for the next change, at most until `deadline`; never wakes more often than the page draws or than pays. */
+  async next(deadline) {
+    const now = performance.now();
+    const gap = Math.max(FRAME, 3 * (now - this.started));
+    if (!this.stirred) {
+      this.nap = Math.min(this.nap * 2, LONGEST_NAP);
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, Math.max(0, Math.min(this.nap, deadline - now)));
+        this.resolve = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.resolve = null;
+    }
+    const rest = Math.min(this.started + gap, deadline) - performance.now();
+    if (rest > 0 && this.stirred) await nap(rest);
+    this.begin();
+  }
+
+  /** The look at the page begins now: what changes from here on wakes again. */
+  begin() {
+    this.stirred = false;
+    this.started = performance.now();
+    this.watch(knownRoots());
+  }
+
+  stop() {
+    this.observer.disconnect();
+    for (const view of this.views) {
+      for (const type of WAKING_EVENTS) view.removeEventListener(type, this.stir, { capture: true });
+    }
+  }
+}

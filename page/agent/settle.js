@@ -1,0 +1,175 @@
+// What an action has set off: changes, focus, animations, and when they have come to rest. Knows nothing of network
+// and navigation, which Rust sees.
+
+/** The last watch is given up after this long when nobody asks for it. */
+const WATCH_LASTS = 30_000;
+/** Longest wait for tasks that are ready to run, on a page that never runs out of them. */
+const DRAIN_LASTS = 50;
+
+let watchNumber = 0;
+let currentWatch = null;
+
+/** Counts what changes on the page from the moment it is made. */
+class Watch {
+  constructor(element) {
+    this.number = ++watchNumber;
+    this.element = element;
+    this.changes = 0;
+    this.elements = 0;
+    this.inputs = new Map();
+    this.waiting = null;
+    this.focused = deepFocus();
+    this.timeline = document.timeline.currentTime ?? 0;
+    this.observer = new MutationObserver((records) => this.count(records));
+    for (const root of knownRoots()) this.observer.observe(root, ALL_CHANGES);
+    for (let node = element; node; ) {
+      const root = node.getRootNode();
+      this.observer.observe(root, ALL_CHANGES);
+      node = root.host ?? (root === document ? null : root.defaultView?.frameElement);
+    }
+    this.expiry = setTimeout(() => this.stop(), WATCH_LASTS);
+    inputListener = (event) => this.note(event);
+  }
+
+  count(records) {
+    this.changes += records.length;
+    for (const { addedNodes, removedNodes } of records) {
+      for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.added(node);
+      for (const node of removedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.elements++;
+    }
+  }
+
+  added(element) {
+    this.elements++;
+    const roots = [];
+    addRootsIn(element, roots);
+    for (const root of roots) this.observer.observe(root, ALL_CHANGES);
+  }
+
+  note(event) {
+    this.inputs.set(event.type, (this.inputs.get(event.type) ?? 0) + 1);
+    this.waiting?.();
+  }
+
+  /** Whether this input has arrived; waits for it, because it travels another way than the question. */
+  async arrived(type, times, patience) {
+    const done = () => (this.inputs.get(type) ?? 0) >= times;
+    if (done()) return true;
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, patience);
+      this.waiting = () => {
+        if (!done()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.waiting = null;
+    return done();
+  }
+
+  /** How much has changed so far. */
+  total() {
+    this.count(this.observer.takeRecords());
+    return this.changes;
+  }
+
+  stop() {
+    this.observer.disconnect();
+    clearTimeout(this.expiry);
+    if (currentWatch !== this) return;
+    currentWatch = null;
+    inputListener = null;
+  }
+}
+
+/** Watches from now on; the number tells this watch from others. */
+function startWatch(element) {
+  currentWatch?.stop();
+  currentWatch = new Watch(element);
+  return currentWatch.number;
+}
+
+/** Resolves when everything that is ready to run has run: promises, messages, timers without delay. */
+function drained() {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DRAIN_LASTS);
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    // Of the lowest priority there is, so all others go first. It needs no frame, unlike an idle callback.
+    scheduler.postTask(end, { priority: "background" });
+  });
+}
+
+/** Waits until nothing has changed for two frames; false when it still does after `limit` milliseconds. */
+async function quieted(watch, limit) {
+  const deadline = performance.now() + limit;
+  for (let before = watch.total(), still = 0; still < 2; ) {
+    if (performance.now() >= deadline) return false;
+    await nextFrame();
+    await drained();
+    const now = watch.total();
+    still = now === before ? still + 1 : 0;
+    before = now;
+  }
+  return true;
+}
+
+/** Animations that began since the watch and will end, other than those that only colour things. */
+function newAnimations(watch) {
+  const found = [];
+  for (const root of knownRoots()) {
+    for (const animation of root.getAnimations()) if (isNews(animation, watch)) found.push(animation);
+  }
+  return found;
+}
+
+const PAINT_ONLY = /color|shadow|filter|background|outline|decoration|fill|stroke|border-radius/i;
+
+function isNews(animation, watch) {
+  if (!isTimed(animation)) return false;
+  if (animation.startTime !== null && animation.startTime < watch.timeline) return false;
+  if (!Number.isFinite(animation.effect?.getComputedTiming().endTime)) return false;
+  return !(animation.transitionProperty && PAINT_ONLY.test(animation.transitionProperty));
+}
+
+function remainingTime(animations) {
+  const left = animations.map((animation) => Number(animation.effect.getComputedTiming().endTime) - Number(animation.currentTime ?? 0));
+  return Math.max(0, ...left);
+}
+
+function settled(watch, extra) {
+  const animations = newAnimations(watch);
+  const focused = deepFocus();
+  const report = { mutations: watch.changes, elements: watch.elements, url: location.href, title: document.title, loading: document.readyState !== "complete", ...extra };
+  if (animations.length > 0) Object.assign(report, { animations: animations.length, animationsEnd: Math.round(remainingTime(animations)) });
+  if (focused !== watch.focused) report.focused = focused === null || focused === focused.ownerDocument.body ? null : describeElement(focused);
+  return report;
+}
+
+/** What the element acted on holds now; `gone` when it is no longer there. */
+function outcomeOf(key, expected) {
+  const element = key === undefined ? null : elementOf(key);
+  if (element === null) return key === undefined ? {} : { gone: true };
+  return expected === undefined ? holdings(element) : { ...holdings(element), ...verified(element, expected) };
+}
+
+/**
+ * Waits until what an action set off has come to rest. `after` names the input event that ends the action (it may
+ * arrive later than this call), `quiet` bounds the wait for a page that keeps changing.
+ */
+agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, key, expected }) => {
+  if (currentWatch === null || (since !== undefined && currentWatch.number !== since)) startWatch(null);
+  const watch = currentWatch;
+  const arrived = after === undefined ? true : await watch.arrived(after, count, patience);
+  await drained();
+  watch.total();
+  const mutating = watch.elements > 0 && quiet > 0 ? !(await quieted(watch, quiet)) : false;
+  const report = settled(watch, { arrived, mutating, ...outcomeOf(key, expected) });
+  if (guard !== null) report.guard = takeGuard();
+  watch.stop();
+  return report;
+};
+
+agent.mark = ({ key } = {}) => ({ mark: startWatch(key === undefined ? null : byRef({ key })) });

@@ -1,0 +1,298 @@
+// What elements hold and how it is changed: fields, editors, lists of options, boxes to tick. Text itself is typed by
+// the browser on Rust's order; here it is only made room for. Knows nothing of waiting.
+
+const TYPED_INPUTS = new Set(["text", "search", "url", "tel", "email", "password", "number"]);
+/** Inputs whose value the browser's own widgets make; set as those do. Each with the form its value has. */
+const SET_INPUTS = {
+  date: "2024-12-31",
+  time: "13:45",
+  "datetime-local": "2024-12-31T13:45",
+  month: "2024-12",
+  week: "2024-W52",
+  color: "#1e90ff",
+  range: "a number",
+};
+const CHECKABLE_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
+/** Editors that draw only a part of their text, so that only their own "select all" takes all of it. */
+const CODE_EDITORS = ".cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
+
+function isCheckable(element) {
+  return (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) || CHECKABLE_ROLES.has(roleOf(element));
+}
+
+function isDropDown(select) {
+  return select !== null && !select.multiple && select.size <= 1;
+}
+
+function isTextField(element) {
+  if (element.localName === "textarea") return true;
+  return element.localName === "input" && (TYPED_INPUTS.has(element.type) || element.type in SET_INPUTS);
+}
+
+function isReadOnly(element) {
+  return element.readOnly === true || element.getAttribute("aria-readonly") === "true";
+}
+
+/** The element that is meant when this one is named for a purpose: the control of a label, the field in a wrapper. */
+function actedOn(element, purpose) {
+  switch (purpose) {
+    case "fill":
+      return controlFor(element, (one) => isTextField(one) || one.isContentEditable === true);
+    case "check":
+      return checkableFor(element);
+    case "select":
+      return element.localName === "option" ? (element.closest("select") ?? element) : controlFor(element, (one) => one.localName === "select");
+    case "upload":
+      return controlFor(element, (one) => one.localName === "input" && one.type === "file");
+    default:
+      return element;
+  }
+}
+
+/** The element if it fits, else its label's control, else the only one inside it that fits, else the element. */
+function controlFor(element, fits) {
+  if (fits(element)) return element;
+  if (element.localName === "label" && element.control) return fits(element.control) ? element.control : element;
+  const inside = [];
+  for (const one of elementsIn(rootsBelow(element))) {
+    if (one !== element && fits(one) && !(one.isContentEditable && one.parentElement?.isContentEditable)) inside.push(one);
+    if (inside.length > 1) break;
+  }
+  return inside.length === 1 ? inside[0] : element;
+}
+
+function checkableFor(element) {
+  const control = controlFor(element, isCheckable);
+  if (isCheckable(control)) return control;
+  const label = element.closest("label");
+  if (label?.control && isCheckable(label.control)) return label.control;
+  return fail("BAD_ARGS", `${phrase(element)} is neither a checkbox nor a radio button nor a switch.`, "Click it instead.", { element: describeElement(element) });
+}
+
+/** What the element holds now: its value, whether it is ticked. Secrets stay hidden. */
+function holdings(element) {
+  const held = {};
+  const value = heldText(element);
+  if (value !== null) held.value = isSecret(element) && value !== "" ? MASK : shorten(value, 500);
+  if (isCheckable(element)) held.checked = checkedOf(element);
+  return held;
+}
+
+function heldText(element) {
+  switch (element.localName) {
+    case "input":
+      return INPUTS_WITHOUT_VALUE.has(element.type) ? null : element.value;
+    case "textarea":
+      return element.value;
+    case "select":
+      return Array.from(element.selectedOptions, (option) => foldText(option.label)).join(", ");
+    default:
+      return element.isContentEditable ? element.innerText : null;
+  }
+}
+
+/** The last step of preparing: what can be done in the page itself is done now. */
+function finishPurpose(element, request, purpose) {
+  switch (purpose) {
+    case "fill":
+      return makeRoom(element, request.value);
+    case "select":
+      return request.choices === undefined ? {} : choose(element, request.choices);
+    case "check":
+      return checkStep(element, request.want);
+    case "focus":
+      return focusOn(element) ? {} : { unmet: unfocusable(element) };
+    default:
+      return {};
+  }
+}
+
+function unfocusable(element) {
+  const dialog = dialogBefore(element);
+  if (dialog !== null) return { condition: "covered", message: `is behind ${phrase(dialog)}`, by: dialog };
+  return { condition: "focus", message: "does not take the focus" };
+}
+
+/** Gives the element the focus; an editor's part gives it to the editor. */
+function focusOn(element) {
+  const host = editingHostOf(element) ?? element;
+  if (host.getRootNode().activeElement !== host || !host.ownerDocument.hasFocus()) host.focus();
+  return host.getRootNode().activeElement === host || isWithin(deepFocus(), host);
+}
+
+function editingHostOf(element) {
+  if (element.isContentEditable !== true) return null;
+  let host = element;
+  while (host.parentElement?.isContentEditable) host = host.parentElement;
+  return host;
+}
+
+/** The element that has the focus, inside shadow roots and readable frames. */
+function deepFocus() {
+  let focused = document.activeElement;
+  for (;;) {
+    const inner = focused && (shadowRootOf(focused)?.activeElement ?? (isFrameElement(focused) ? accessibleDocument(focused)?.activeElement : null));
+    if (!inner) return focused;
+    focused = inner;
+  }
+}
+
+/**
+ * Readies a field for its new value. `fill` says what is left to do: "done" nothing, "insert" type the text over what
+ * is selected, "erase" delete what is selected. `selectAll` asks for the editor's own key for it first.
+ */
+function makeRoom(element, value) {
+  refuseUnfillable(element);
+  if (element.localName === "input" && element.type in SET_INPUTS) {
+    if (!focusOn(element)) return { unmet: unfocusable(element) };
+    return value === undefined ? {} : { fill: "done", ...setWidget(element, value) };
+  }
+  if (element.localName === "input" && element.type === "number" && value !== undefined && value !== "" && !isNumberText(value)) {
+    fail("BAD_ARGS", `${phrase(element)} takes a number, not "${shorten(value, 40)}".`, "Give digits, as in 12.5.", { element: describeElement(element) });
+  }
+  if (!focusOn(element)) return { unmet: unfocusable(element) };
+  if (isTextField(element)) {
+    element.select();
+    return { fill: value === "" ? (element.value === "" ? "done" : "erase") : "insert", multiline: element.localName === "textarea" };
+  }
+  return selectContents(element, value);
+}
+
+function selectContents(element, value) {
+  const range = element.ownerDocument.createRange();
+  range.selectNodeContents(element);
+  const selection = element.ownerDocument.getSelection();
+  selection.removeAllRanges();
+  selection.addRange(range);
+  const empty = foldText(element.innerText) === "" && element.querySelector("img, hr, table") === null;
+  const room = { fill: value === "" ? (empty ? "done" : "erase") : "insert", rich: true, multiline: element.getAttribute("aria-multiline") !== "false" };
+  if (element.closest(CODE_EDITORS) !== null) room.selectAll = true;
+  return room;
+}
+
+function isNumberText(text) {
+  return /^\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*$/i.test(text);
+}
+
+function refuseUnfillable(element) {
+  if (isTextField(element) || element.isContentEditable === true) return;
+  const hint =
+    element.localName === "select" ? "Use `select` for a list of options."
+    : isCheckable(element) ? "Use `check` or `uncheck`."
+    : element.localName === "input" && element.type === "file" ? "Use `upload` for files."
+    : "Name the field itself: an input, a textarea or an editable element.";
+  fail("BAD_ARGS", `${phrase(element)} cannot be filled.`, hint, { element: describeElement(element) });
+}
+
+/** Sets an input whose value the browser's widgets make, with the events they send; refuses what it does not take. */
+function setWidget(input, value) {
+  const wanted = input.type === "color" ? value.trim().toLowerCase() : value.trim();
+  const before = input.value;
+  input.value = wanted;
+  const taken = input.value;
+  if (input.type === "range" || input.type === "color" ? !isSameValue(taken, wanted) : taken === "" && wanted !== "") {
+    input.value = before;
+    const range = input.type === "range" ? ` It goes from ${input.min || 0} to ${input.max || 100} in steps of ${input.step || 1}.` : "";
+    fail("BAD_ARGS", `${phrase(input)} does not take "${shorten(value, 40)}".`, `Its values look like ${SET_INPUTS[input.type]}.${range}`, { element: describeElement(input) });
+  }
+  if (taken !== before) announceChange(input);
+  return { value: input.value, matches: true };
+}
+
+function isSameValue(left, right) {
+  return left === right || (right !== "" && Number(left) === Number(right));
+}
+
+/** The events a person's choice in a widget sends. */
+function announceChange(element) {
+  const { Event } = element.ownerDocument.defaultView;
+  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  element.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+/** What stands in the field now and whether it is what was meant. */
+function verified(element, expected) {
+  const value = heldText(element) ?? "";
+  const shown = isSecret(element) && value !== "" ? MASK : shorten(value, 500);
+  return { value: shown, matches: isAsMeant(element, value, expected) };
+}
+
+function isAsMeant(element, value, expected) {
+  if (element.isContentEditable) return withoutSpace(value) === withoutSpace(expected);
+  if (element.localName === "textarea") return value === expected.replace(/\r\n?/g, "\n");
+  if (element.type === "number" || element.type === "range") return isSameValue(value, expected.trim());
+  return value === expected || (element.type in SET_INPUTS && value !== "");
+}
+
+function checkStep(element, want) {
+  if (want === undefined) return {};
+  if (checkedOf(element) === want) return { done: true };
+  if (want === false && roleOf(element) === "radio") {
+    fail("BAD_ARGS", `${phrase(element)} is a radio button and cannot be unticked.`, "Choose another one of its group.", { element: describeElement(element) });
+  }
+  return { done: false };
+}
+
+/** Chooses options of a list as a person would; waits, by saying what is unmet, for options that are not there yet. */
+function choose(select, choices) {
+  if (select.localName !== "select") {
+    fail("BAD_ARGS", `${phrase(select)} is not a list of the browser's own.`, "Click it, then click the option that appears.", { element: describeElement(select) });
+  }
+  if (choices.length > 1 && !select.multiple) {
+    fail("BAD_ARGS", `${phrase(select)} takes one choice, not ${choices.length}.`, "Give one value or label.", { element: describeElement(select) });
+  }
+  const options = [];
+  for (const choice of choices) {
+    const option = findOption(select, choice);
+    if (option === undefined) return { unmet: missingOption(select, choice) };
+    if (option.disabled || option.closest("optgroup")?.disabled) return { unmet: { condition: "enabled", message: `has the option "${shorten(foldText(option.label), 40)}" disabled` } };
+    options.push(option);
+  }
+  select.focus();
+  if (applyChoice(select, options)) announceChange(select);
+  return { chosen: Array.from(select.selectedOptions, (option) => ({ value: option.value, label: shorten(foldText(option.label)) })) };
+}
+
+function applyChoice(select, options) {
+  const before = Array.from(select.selectedOptions);
+  if (select.multiple) for (const option of select.options) option.selected = options.includes(option);
+  else if (options.length > 0) options[0].selected = true;
+  else select.selectedIndex = -1;
+  const after = Array.from(select.selectedOptions);
+  return before.length !== after.length || before.some((option, at) => option !== after[at]);
+}
+
+function findOption(select, { value, label, index, any }) {
+  const options = Array.from(select.options);
+  if (index !== undefined) return options[index];
+  const byLabel = (wanted) => options.find((option) => foldText(option.label) === foldText(wanted)) ?? options.find((option) => plainLabel(option.label) === plainLabel(wanted));
+  if (value !== undefined) return options.find((option) => option.value === value);
+  if (label !== undefined) return byLabel(label);
+  return options.find((option) => option.value === any) ?? byLabel(String(any));
+}
+
+function missingOption(select, choice) {
+  const wanted = choice.value ?? choice.label ?? choice.any ?? choice.index;
+  const listed = Array.from(select.options).slice(0, 20).map((option) => `"${shorten(foldText(option.label), 40)}"`);
+  const rest = select.options.length - listed.length;
+  const hint = listed.length === 0 ? "It has no options yet." : `It has ${listed.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
+  return { condition: "option", message: `has no option "${shorten(String(wanted), 40)}"`, hint };
+}
+
+agent.fill = ({ key, value }) => {
+  const element = byRef({ key });
+  const room = makeRoom(element, value);
+  if (room.unmet) giveUp({ element, ...room.unmet }, { request: { timeout: 0 } });
+  return room;
+};
+agent.verify = ({ key, expected }) => verified(byRef({ key }), expected);
+agent.select = ({ key, choices }) => {
+  const element = byRef({ key });
+  const chosen = choose(element, choices);
+  if (chosen.unmet) giveUp({ element, ...chosen.unmet }, { request: { timeout: 0 } });
+  return chosen;
+};
+agent.checkState = ({ key }) => {
+  const element = checkableFor(byRef({ key }));
+  return { key: keyOf(element), checked: checkedOf(element) };
+};

@@ -20,7 +20,7 @@ function fail(code, message, hint, details) {
 }
 
 function failureOf(error) {
-  if (error instanceof Failed) return { failure: { ...error } };
+  if (error instanceof Failed) return { failure: { ...error, details: { ...error.details, document: documentName } } };
   return { failure: { code: "INTERNAL", message: `The page agent failed: ${error && (error.stack || error)}` } };
 }
 
@@ -37,3 +37,6 @@ agent.run = (name, argument) => {
 
 /** Where the document is and what it is called. */
 agent.place = () => ({ url: location.href, title: document.title });
+
+/** Whether everything the document names has loaded. */
+agent.hasLoaded = () => document.readyState === "complete";

@@ -181,5 +181,5 @@ function scopeOf(within) {
 agent.locate = ({ spec, within }) => {
   const found = locate(spec, scopeOf(within));
   for (const element of found.slice(0, MATCHES_LISTED)) rememberBox(element);
-  return { matches: found.slice(0, MATCHES_LISTED).map(describeElement), total: found.length };
+  return { document: documentName, matches: found.slice(0, MATCHES_LISTED).map(describeElement), total: found.length };
 };

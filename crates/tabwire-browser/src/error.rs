@@ -259,6 +259,7 @@ impl BrowserError {
 impl From<BrowserError> for Failure {
     fn from(error: BrowserError) -> Self {
         let hint = error.hint();
-        Failure { code: error.code(), message: error.to_string(), hint }
+        let failure = Failure::new(error.code(), error.to_string());
+        Failure { hint, ..failure }
     }
 }

@@ -98,6 +98,17 @@ impl<T> Feed<T> {
         }
     }
 
+    /// The next value if one is here already. Gaps are skipped: what matters is what is known by now.
+    pub fn take_next(&mut self) -> Option<T> {
+        loop {
+            match self.receiver.try_recv() {
+                Ok(Entry::Value(value)) => return Some(value),
+                Ok(Entry::Missed(_)) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
     /// Waits for the next value until the deadline.
     pub async fn next_within(&mut self, deadline: impl Into<Deadline>) -> Result<T, CdpError> {
         let deadline = deadline.into();

@@ -1,14 +1,17 @@
-//! The actions of the spine: opening, listing, evaluating, closing.
+//! Running actions: those of the registry on the session's browser, and opening and closing a session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
+use tabwire_engine::{ACTIONS, Context, Definition, Effect, LoadState, checked_address, find_action};
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::daemon::Daemon;
+use crate::file_shelf::FileShelf;
 use crate::limits::ACTION_DEADLINE;
 use crate::session::{Ready, Session};
 
@@ -19,13 +22,6 @@ struct Open {
     url: Option<String>,
     #[serde(default)]
     new_tab: bool,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Eval {
-    expression: String,
-    tab: Option<TabId>,
 }
 
 #[derive(Default, Deserialize)]
@@ -39,34 +35,43 @@ impl Daemon {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         match name {
             "open" => self.act_open(request, deadline).await,
-            "tabs" => {
-                let (session, Ready { live, notices }) = self.ready(&request).await?;
-                live.ensure_tab().await?;
-                let result = json!({"tabs": live.engine.tabs(deadline).await?});
-                session.remember(&live);
-                Ok(ActionAnswer { session: request.session, result, notices })
-            }
-            "eval" => {
-                let params: Eval = read_params(&request.params)?;
-                let (_, Ready { live, notices }) = self.ready(&request).await?;
-                if params.tab.is_none() {
-                    live.ensure_tab().await?;
-                }
-                let page = live.engine.page(params.tab).await?;
-                let evaluated = page.evaluate(&params.expression, deadline).await?;
-                let mut result = json!(evaluated);
-                if let Some(members) = result.as_object_mut() {
-                    members.insert("tab".to_owned(), json!(live.engine.tab_of(&page)));
-                }
-                Ok(ActionAnswer { session: request.session, result, notices })
-            }
             "close" => self.act_close(request, deadline).await,
-            other => Err(Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{other}`."))
-                .with_hint("The actions are: open, tabs, eval, close.")),
+            _ => match find_action(name) {
+                Some(definition) => self.act_on_page(definition, request, deadline).await,
+                None => Err(unknown_action(name)),
+            },
         }
     }
 
-    async fn ready(&self, request: &ActionRequest) -> Result<(std::sync::Arc<Session>, Ready), Failure> {
+    /// Runs an action of the registry.
+    async fn act_on_page(
+        &self,
+        definition: &Definition,
+        request: ActionRequest,
+        deadline: Deadline,
+    ) -> Result<ActionAnswer, Failure> {
+        let (session, Ready { live, notices }) = self.ready(&request).await?;
+        if request.tab.is_none() {
+            live.ensure_tab().await?;
+        }
+        let context = Context {
+            browser: Arc::clone(&live.engine),
+            tab: request.tab,
+            deadline,
+            snapshot: request.snapshot,
+            files: Arc::<FileShelf>::clone(&self.files),
+        };
+        let answered = definition.run(&context, request.params).await;
+        if definition.effect == Effect::Navigate {
+            session.remember(&live);
+        }
+        let answered = answered?;
+        let (result, text) =
+            if request.text { (Value::Null, Some(answered.text)) } else { (answered.value, None) };
+        Ok(ActionAnswer { session: request.session, result, text, notices })
+    }
+
+    async fn ready(&self, request: &ActionRequest) -> Result<(Arc<Session>, Ready), Failure> {
         let session = self.sessions.obtain(&request.session)?;
         let ready = session.ready(&self.fleet, &request.options).await?;
         Ok((session, ready))
@@ -81,7 +86,7 @@ impl Daemon {
         let (session, Ready { live, notices }) = self.ready(&request).await?;
         let (page, outline) = match live.engine.page_to_open_in(params.new_tab).await? {
             Some(page) => {
-                live.engine.navigate(&page, &url, deadline).await?;
+                live.engine.navigate(&page, &url, LoadState::Load, deadline).await?;
                 let outline = page.outline(deadline).await?;
                 (page, outline)
             }
@@ -96,12 +101,17 @@ impl Daemon {
             members.insert("tab".to_owned(), json!(live.engine.tab_of(&page)));
         }
         session.remember(&live);
-        Ok(ActionAnswer { session: request.session, result, notices })
+        Ok(ActionAnswer { session: request.session, result, text: None, notices })
     }
 
     async fn act_close(&self, request: ActionRequest, deadline: Deadline) -> Result<ActionAnswer, Failure> {
         let params: Close = read_params(&request.params)?;
-        let answer = |result| ActionAnswer { session: request.session.clone(), result, notices: Vec::new() };
+        let answer = |result| ActionAnswer {
+            session: request.session.clone(),
+            result,
+            text: None,
+            notices: Vec::new(),
+        };
         let nothing = || {
             let message = format!("Session {} has no browser.", request.session);
             Failure::new(ErrorCode::NoBackend, message)
@@ -126,61 +136,15 @@ impl Daemon {
     }
 }
 
+fn unknown_action(name: &str) -> Failure {
+    let known: Vec<&str> = ["open", "close"].into_iter().chain(ACTIONS.iter().map(|action| action.name)).collect();
+    Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{name}`."))
+        .with_hint(format!("The actions are: {}.", known.join(", ")))
+}
+
 fn read_params<T: for<'de> Deserialize<'de>>(params: &Value) -> Result<T, Failure> {
     let params = if params.is_null() { json!({}) } else { params.clone() };
     serde_json::from_value(params).map_err(|error| {
         Failure::new(ErrorCode::BadArgs, format!("The action's parameters are not valid: {error}."))
     })
-}
-
-/// Completes an address as a person types it; refuses what is not one.
-fn checked_address(text: &str) -> Result<String, Failure> {
-    let text = text.trim();
-    let bad = |why: &str| {
-        Failure::new(ErrorCode::BadArgs, format!("`{text}` cannot be opened: {why}."))
-            .with_hint("Give an address such as https://example.org or example.org/path.")
-    };
-    if text.is_empty() {
-        return Err(bad("it is empty"));
-    }
-    if text.chars().any(|letter| letter.is_control() || letter == ' ') {
-        return Err(bad("it has blanks or control characters"));
-    }
-    let scheme = text.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| {
-        !scheme.is_empty()
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    });
-    match scheme {
-        Some("http" | "https" | "about" | "data" | "file" | "chrome" | "blob" | "view-source") => {
-            Ok(text.to_owned())
-        }
-        // `host:port` looks like a scheme; a host has a dot or is this machine.
-        Some(host) if host == "localhost" || host.contains('.') => Ok(format!("http://{text}")),
-        Some(_) => Err(bad("its scheme is not one a page can have")),
-        None => Ok(format!("https://{text}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::checked_address;
-
-    #[test]
-    fn addresses_are_completed_as_people_type_them() {
-        for (typed, opened) in [
-            ("https://example.org", "https://example.org"),
-            ("example.org/a", "https://example.org/a"),
-            ("localhost:8080/x", "http://localhost:8080/x"),
-            ("127.0.0.1:1", "http://127.0.0.1:1"),
-            ("about:blank", "about:blank"),
-            ("data:text/html,hi", "data:text/html,hi"),
-        ] {
-            assert_eq!(checked_address(typed).as_deref(), Ok(opened));
-        }
-        for bad in
-            ["", " ", "javascript:alert(1)", "javascript:1", "intranet:80", "two words", "a\nb", "mailto:x@y"]
-        {
-            assert!(checked_address(bad).is_err(), "{bad}");
-        }
-    }
 }

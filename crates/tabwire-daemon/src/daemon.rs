@@ -14,6 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::config::DaemonConfig;
+use crate::file_shelf::FileShelf;
 use crate::fleet::Fleet;
 use crate::gate::Gate;
 use crate::handshake::Handshake;
@@ -32,6 +33,7 @@ pub struct Daemon {
     pub(crate) gate: Gate,
     pub(crate) fleet: Fleet,
     pub(crate) sessions: SessionTable,
+    pub(crate) files: Arc<FileShelf>,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
@@ -118,6 +120,7 @@ impl Daemon {
             gate: Gate::new(token),
             fleet: Fleet::new(config.clone(), instance, tasks.clone()),
             sessions: SessionTable::new(config.paths.sessions(), tasks.clone()),
+            files: Arc::new(FileShelf::new(config.paths.state.clone())),
             tasks,
             work: Work::default(),
             since: Instant::now(),

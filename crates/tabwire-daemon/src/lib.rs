@@ -10,6 +10,7 @@ mod cdp_endpoint;
 mod config;
 mod daemon;
 mod download_file;
+mod file_shelf;
 mod fleet;
 mod gate;
 mod handler;

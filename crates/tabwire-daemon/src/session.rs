@@ -34,7 +34,7 @@ pub(crate) struct Session {
 #[derive(Debug)]
 pub(crate) struct LiveSession {
     pub(crate) browser: Arc<ServedBrowser>,
-    pub(crate) engine: Browser,
+    pub(crate) engine: Arc<Browser>,
     pub(crate) options: SessionOptions,
     pub(crate) since: Instant,
 }
@@ -134,7 +134,7 @@ impl Session {
         let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, epoch_of(&browser)));
-        let engine = Browser::start(ours.0, ours.1, book, &self.tasks).await?;
+        let engine = Arc::new(Browser::start(ours.0, ours.1, book, &self.tasks).await?);
         let live = Arc::new(LiveSession { browser, engine, options, since: Instant::now() });
         self.remember(&live);
         Ok(live)

@@ -3,23 +3,26 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use tabwire_cdp::{
-    CdpError, Connection, Deadline, EventFilter, EventStream, FrameSink, FrameSource, TargetInfo,
+    CdpError, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource, TargetInfo,
     TargetRegistry, TaskGroup,
 };
 use tabwire_wire::{ErrorCode, Failure, TabId, TargetId};
 use tokio::sync::watch;
 
 use crate::limits::SETUP_DEADLINE;
+use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::tab_book::TabBook;
 
 /// One tab as it is listed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TabInfo {
     /// Its id.
+    #[schemars(with = "String")]
     pub tab: TabId,
     /// The browser's own name for it.
     #[serde(skip)]
@@ -40,6 +43,7 @@ pub struct Browser {
     state: Arc<Mutex<State>>,
     /// Held while a page is attached to, so that it is attached to once.
     attaching: tokio::sync::Mutex<()>,
+    tasks: TaskGroup,
 }
 
 #[derive(Debug)]
@@ -71,7 +75,8 @@ impl Browser {
         let state = Arc::new(Mutex::new(State { book, pages: HashMap::new() }));
         let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
         tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
-        let browser = Self { connection, registry, state, attaching: tokio::sync::Mutex::new(()) };
+        let attaching = tokio::sync::Mutex::new(());
+        let browser = Self { connection, registry, state, attaching, tasks: tasks.clone() };
         browser.forget_closed();
         Ok(browser)
     }
@@ -175,7 +180,7 @@ impl Browser {
         })
     }
 
-    async fn page_of(&self, target: &TargetId) -> Result<Page, Failure> {
+    pub(crate) async fn page_of(&self, target: &TargetId) -> Result<Page, Failure> {
         if let Some(page) = self.find_page(target) {
             return Ok(page);
         }
@@ -185,7 +190,7 @@ impl Browser {
         }
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
         let (crashed, watcher) = watch::channel(false);
-        let page = Page::new(target.clone(), session, watcher);
+        let page = Page::new(target.clone(), session, watcher, &self.tasks);
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         Ok(page)
     }
@@ -195,7 +200,7 @@ impl Browser {
     }
 
     /// The page has a process again.
-    fn revive(&self, target: &TargetId) {
+    pub(crate) fn revive(&self, target: &TargetId) {
         if let Some(open) = self.state().pages.get(target) {
             open.crashed.send_replace(false);
         }
@@ -205,12 +210,41 @@ impl Browser {
     ///
     /// # Errors
     /// When the address cannot be reached, or not within the deadline.
-    pub async fn navigate(&self, page: &Page, url: &str, deadline: Deadline) -> Result<(), Failure> {
+    pub async fn navigate(
+        &self,
+        page: &Page,
+        url: &str,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<Arrival, Failure> {
         self.revive(page.target());
-        page.navigate(url, deadline).await?;
+        let arrival = page.navigate(url, state, deadline).await?;
         // News of the crash may have come after the first word.
         self.revive(page.target());
-        Ok(())
+        Ok(arrival)
+    }
+
+    /// Opens a tab and makes it the current one.
+    pub(crate) async fn new_tab(&self, background: bool) -> Result<Page, Failure> {
+        let target = self.create_tab(background).await?;
+        self.take_up(target).await
+    }
+
+    /// Makes a tab the current one.
+    pub(crate) async fn select(&self, tab: TabId) -> Result<Page, Failure> {
+        self.forget_closed();
+        let target = self.find_target(tab)?;
+        self.take_up(target).await
+    }
+
+    /// Listens to targets that are opened from now on.
+    pub(crate) fn opened(&self) -> Feed<TargetInfo> {
+        self.registry.on_created()
+    }
+
+    /// The id of a target's tab.
+    pub(crate) fn tab_of_target(&self, target: &TargetId) -> TabId {
+        self.state().book.id_of(target)
     }
 
     /// The current tab's page, or a new tab's when one is asked for; nothing when no tab is open.
@@ -221,7 +255,7 @@ impl Browser {
         let open = self.forget_closed();
         let target = match self.choose_current(&open) {
             None => return Ok(None),
-            Some(_) if new_tab => self.create_tab().await?,
+            Some(_) if new_tab => self.create_tab(true).await?,
             Some(current) => current,
         };
         self.take_up(target).await.map(Some)
@@ -237,13 +271,13 @@ impl Browser {
         Ok(page)
     }
 
-    async fn create_tab(&self) -> Result<TargetId, Failure> {
+    async fn create_tab(&self, background: bool) -> Result<TargetId, Failure> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Created {
             target_id: TargetId,
         }
-        let params = json!({"url": "about:blank", "background": true});
+        let params = json!({"url": "about:blank", "background": background});
         let browser = self.connection.browser();
         let answer = browser.send("Target.createTarget", &params, SETUP_DEADLINE).await;
         let created: Created = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;

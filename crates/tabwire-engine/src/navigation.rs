@@ -1,93 +1,286 @@
-//! Going to an address and knowing when it has loaded. Listeners are armed before the command that causes them.
+//! Going to an address and knowing when it has arrived. Listeners are armed before the command that causes them.
 
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream};
-use tabwire_wire::{ErrorCode, Failure, TargetId};
+use tabwire_cdp::{CdpError, Deadline};
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::event_mix::EventMix;
+use crate::page::{Outline, Page};
+
+/// How far a page must have come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lower")]
+pub enum LoadState {
+    /// Everything the document names has loaded.
+    #[default]
+    Load,
+    /// The document itself has been read.
+    DomContentLoaded,
+    /// Nothing has been under way for half a second.
+    NetworkIdle,
+    /// The answer has begun to arrive.
+    Commit,
+}
+
+impl LoadState {
+    const fn lifecycle_name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::DomContentLoaded => "DOMContentLoaded",
+            Self::NetworkIdle => "networkIdle",
+            Self::Commit => "commit",
+        }
+    }
+}
+
+/// Where a navigation ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Arrival {
+    /// The HTTP status of the document, when it came over HTTP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// The addresses it was sent on from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub redirects: Vec<String>,
+}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Navigated {
     loader_id: Option<String>,
     error_text: Option<String>,
+    #[serde(default)]
+    is_download: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LifecycleEvent {
-    frame_id: String,
+    frame_id: FrameId,
     loader_id: String,
     name: String,
 }
 
-/// Has a page report the stages of its loading.
-const REPORT: &str = "Page.setLifecycleEventsEnabled";
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    #[serde(default)]
+    loader_id: String,
+    frame_id: Option<FrameId>,
+    #[serde(rename = "type", default)]
+    kind: String,
+    response: ResponseHead,
+}
 
-pub(crate) async fn navigate(
-    session: &CdpSession,
-    target: &TargetId,
-    url: &str,
-    deadline: Deadline,
-) -> Result<(), Failure> {
-    let mut lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
-    let (report, place) = (json!({"enabled": true}), json!({"url": url}));
-    // Sent at once, in this order: the browser starts to load while a new page is still getting ready to report.
-    let (enabled, reports, answer) = tokio::join!(
-        session.enable("Page"),
-        session.send(REPORT, &report, deadline),
-        session.send("Page.navigate", &place, deadline),
-    );
-    let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
-    if let Some(text) = navigated.error_text {
-        return Err(unreachable(url, &text));
+#[derive(Deserialize)]
+struct ResponseHead {
+    status: u16,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestSent {
+    #[serde(default)]
+    loader_id: String,
+    frame_id: Option<FrameId>,
+    #[serde(rename = "type", default)]
+    kind: String,
+    redirect_response: Option<Redirect>,
+}
+
+#[derive(Deserialize)]
+struct Redirect {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: NavigatedFrame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NavigatedFrame {
+    id: FrameId,
+    loader_id: String,
+    url: String,
+    unreachable_url: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MovedWithin {
+    frame_id: FrameId,
+}
+
+/// What is listened to while a page goes somewhere.
+const METHODS: &[&str] = &[
+    "Page.lifecycleEvent",
+    "Page.frameNavigated",
+    "Page.navigatedWithinDocument",
+    "Network.responseReceived",
+    "Network.requestWillBeSent",
+];
+
+/// A navigation that is being watched since before its cause.
+pub(crate) struct Journey {
+    events: EventMix,
+    main: FrameId,
+    arrival: Arrival,
+    /// The document that is waited for, once it is known.
+    loader: Option<String>,
+    begun: bool,
+}
+
+impl Journey {
+    /// Arms the listeners.
+    pub(crate) fn watch(page: &Page) -> Self {
+        let events = EventMix::new(page.driver().events(METHODS));
+        let main = page.main_frame().clone();
+        Self { events, main, arrival: Arrival::default(), loader: None, begun: false }
     }
-    if enabled.is_err() || reports.is_err() {
-        // A crashed page takes these once it has a process again, and then reports what it missed.
-        session.enable("Page").await.map_err(CdpError::into_failure)?;
-        session.send(REPORT, &report, deadline).await.map_err(CdpError::into_failure)?;
-    }
-    // Without a loader the navigation stayed within the document: nothing is loaded.
-    let Some(mut loader) = navigated.loader_id else { return Ok(()) };
-    let mut begun = false;
-    loop {
-        let event = lifecycle.next_within(deadline).await.map_err(|error| not_loaded(error, url))?;
-        let Ok(event) = event.to::<LifecycleEvent>() else { continue };
-        if event.frame_id != target.as_str() {
-            continue;
+
+    /// Waits until the page has come as far as asked, from wherever it is sent meanwhile.
+    pub(crate) async fn arrive(
+        mut self,
+        state: LoadState,
+        destination: &str,
+        deadline: Deadline,
+    ) -> Result<Arrival, Failure> {
+        loop {
+            let event = self.events.next(deadline).await.map_err(|error| not_arrived(error, destination))?;
+            // What cannot be read is of a kind this version does not know.
+            if self.take(&event, state).unwrap_or(false) {
+                return Ok(self.arrival);
+            }
         }
-        begun |= event.loader_id == loader;
-        // The page may send itself elsewhere before it has loaded; then that is what is waited for.
-        if begun && event.name == "init" {
-            loader = event.loader_id;
-        } else if event.loader_id == loader && event.name == "load" {
-            return Ok(());
+    }
+
+    fn take(&mut self, event: &tabwire_cdp::Event, state: LoadState) -> Result<bool, CdpError> {
+        match event.method() {
+            "Page.lifecycleEvent" => {
+                let event: LifecycleEvent = event.to()?;
+                if event.frame_id != self.main {
+                    return Ok(false);
+                }
+                let is_ours = self.loader.as_deref() == Some(event.loader_id.as_str());
+                self.begun |= is_ours;
+                // The page may send itself elsewhere before it is there; then that is what is waited for.
+                if self.begun && event.name == "init" && !is_ours {
+                    self.loader = Some(event.loader_id);
+                    return Ok(false);
+                }
+                Ok(is_ours && event.name == state.lifecycle_name())
+            }
+            "Page.frameNavigated" => {
+                let frame = event.to::<FrameNavigated>()?.frame;
+                if frame.id == self.main && self.loader.is_none() {
+                    self.loader = Some(frame.loader_id);
+                    self.begun = true;
+                    return Ok(state == LoadState::Commit);
+                }
+                Ok(false)
+            }
+            "Page.navigatedWithinDocument" => {
+                Ok(self.loader.is_none() && event.to::<MovedWithin>()?.frame_id == self.main)
+            }
+            "Network.responseReceived" => {
+                let response: Response = event.to()?;
+                if response.kind == "Document" && response.frame_id.as_ref() == Some(&self.main) {
+                    let _ = response.loader_id;
+                    self.arrival.status = Some(response.response.status);
+                }
+                Ok(false)
+            }
+            _ => {
+                let sent: RequestSent = event.to()?;
+                if sent.kind == "Document" && sent.frame_id.as_ref() == Some(&self.main) {
+                    let _ = sent.loader_id;
+                    self.arrival.redirects.extend(sent.redirect_response.map(|redirect| redirect.url));
+                }
+                Ok(false)
+            }
         }
     }
 }
 
-/// Has a page report its loading, past and to come.
-pub(crate) async fn watch_loads(session: &CdpSession, deadline: Deadline) -> Result<EventStream, Failure> {
-    let lifecycle = session.events(EventFilter::methods(["Page.lifecycleEvent"]));
-    let report = json!({"enabled": true});
-    let (enabled, reports) = tokio::join!(session.enable("Page"), session.send(REPORT, &report, deadline));
-    enabled.map_err(CdpError::into_failure)?;
-    reports.map_err(CdpError::into_failure)?;
-    Ok(lifecycle)
-}
-
-/// Waits until the page has loaded something.
-pub(crate) async fn next_load(
-    loads: &mut EventStream,
-    target: &TargetId,
-    url: &str,
-    deadline: Deadline,
-) -> Result<(), Failure> {
-    loop {
-        let event = loads.next_within(deadline).await.map_err(|error| not_loaded(error, url))?;
-        let Ok(event) = event.to::<LifecycleEvent>() else { continue };
-        if event.frame_id == target.as_str() && event.name == "load" {
-            return Ok(());
+impl Page {
+    /// Goes to an address and waits until it has come as far as asked.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn navigate(&self, url: &str, state: LoadState, deadline: Deadline) -> Result<Arrival, Failure> {
+        let mut journey = Journey::watch(self);
+        let answer = self.command("Page.navigate", &json!({"url": url}), deadline).await?;
+        let navigated: Navigated = serde_json::from_value(answer)
+            .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.navigate: {error}.")))?;
+        if navigated.is_download {
+            return Err(Failure::new(ErrorCode::NotActionable, format!("{url} is a download, not a page."))
+                .with_hint("Use `tabwire download-file` for it."));
         }
+        if let Some(text) = navigated.error_text.filter(|text| !text.is_empty()) {
+            return Err(unreachable(url, &text));
+        }
+        // Without a loader the navigation stayed within the document: nothing is loaded.
+        let Some(loader) = navigated.loader_id else { return Ok(Arrival::default()) };
+        journey.loader = Some(loader);
+        self.unless_blocked(journey.arrive(state, url, deadline)).await
+    }
+
+    /// Waits until a tab that was opened with an address has loaded it, and says what is on it.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn first_outline(&self, url: &str, deadline: Deadline) -> Result<Outline, Failure> {
+        if url.starts_with("about:") {
+            return self.outline(deadline).await;
+        }
+        let mut loads = EventMix::new(self.driver().events(&["Page.lifecycleEvent", "Page.frameNavigated"]));
+        loop {
+            let outline = self.outline(deadline).await;
+            match outline {
+                Ok(outline) if outline.url.starts_with("chrome-error:") => {
+                    // Asked for once more, because only then does the browser say what is wrong.
+                    self.navigate(url, LoadState::Load, deadline).await?;
+                    return self.outline(deadline).await;
+                }
+                Ok(outline) if outline.url != "about:blank" && self.has_loaded(deadline).await? => {
+                    return self.outline(deadline).await;
+                }
+                Ok(_) => {}
+                Err(failure) if failure.code == ErrorCode::TargetGone && !self.is_gone() => {}
+                Err(failure) => return Err(failure),
+            }
+            self.next_load(&mut loads, url, deadline).await?;
+        }
+    }
+
+    async fn has_loaded(&self, deadline: Deadline) -> Result<bool, Failure> {
+        self.call("hasLoaded", &json!({}), deadline).await
+    }
+
+    /// Waits until the page has loaded something.
+    async fn next_load(&self, loads: &mut EventMix, url: &str, deadline: Deadline) -> Result<(), Failure> {
+        self.unless_blocked(async {
+            loop {
+                let event = loads.next(deadline).await.map_err(|error| not_arrived(error, url))?;
+                let arrived = match event.method() {
+                    "Page.lifecycleEvent" => event
+                        .to::<LifecycleEvent>()
+                        .is_ok_and(|event| event.frame_id == *self.main_frame() && event.name == "load"),
+                    _ => event.to::<FrameNavigated>().is_ok_and(|event| {
+                        event.frame.unreachable_url.is_some() || event.frame.url.starts_with("chrome-error:")
+                    }),
+                };
+                if arrived {
+                    return Ok(());
+                }
+            }
+        })
+        .await
     }
 }
 
@@ -96,13 +289,13 @@ fn unreachable(url: &str, text: &str) -> Failure {
         .with_hint("Check the address and that its server answers.")
 }
 
-fn not_loaded(error: CdpError, url: &str) -> Failure {
+fn not_arrived(error: CdpError, url: &str) -> Failure {
     match error {
         CdpError::Timeout { after, .. } => Failure::new(
             ErrorCode::Timeout,
             format!("{url} did not finish loading within {} ms.", after.as_millis()),
         )
-        .with_hint("Pass a longer --timeout, or look at what is there with `tabwire eval document.title`."),
+        .with_hint("Pass a longer --timeout or an earlier --wait-until, or see what is there: `tabwire snapshot`."),
         other => other.into_failure(),
     }
 }

@@ -1,20 +1,37 @@
-//! One tab's page: navigating it, evaluating in it, saying what is on it.
+//! One tab's page: the driver that reaches it, what is known of it, and the refs given out for it.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpError, CdpSession, Deadline};
-use tabwire_wire::{ErrorCode, Failure, TargetId};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, TaskGroup};
+use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use tokio::sync::watch;
 
-use crate::limits::{OUTLINE_CHARACTERS, RESULT_BYTES, SETUP_DEADLINE};
-use crate::navigation;
+use crate::cdp_driver::{CdpDriver, Observer};
+use crate::driver::{Driver, Place, Reply};
+use crate::limits::OUTLINE_CHARACTERS;
+use crate::page_record::PageRecord;
+use crate::snapshot::{RefTable, SnapshotMemory};
 
 /// A handle on one tab's page; clones share it.
 #[derive(Clone, Debug)]
 pub struct Page {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     target: TargetId,
-    session: CdpSession,
+    main: FrameId,
+    driver: Arc<dyn Driver>,
     crashed: watch::Receiver<bool>,
+    record: Arc<PageRecord>,
+    refs: Mutex<RefTable>,
+    memory: Mutex<SnapshotMemory>,
+    /// Held while one action's input events are sent, so that two never mix.
+    hands: tokio::sync::Mutex<()>,
 }
 
 /// What is on a page, in short.
@@ -30,99 +47,140 @@ pub struct Outline {
     pub truncated: bool,
 }
 
-/// The result of an evaluation.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Evaluated {
-    /// The value; `null` for what JSON cannot carry.
-    pub value: Value,
-    /// What JSON cannot carry, as text: `undefined`, `NaN`, a function.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub described: Option<String>,
-}
-
-/// Reads a page's outline; runs in a world of its own, out of the page's reach.
-const READ_OUTLINE: &str = include_str!("../../../page/outline.js");
-
-/// The isolated world's name, as DevTools shows it.
-const WORLD: &str = "tabwire";
-
 impl Page {
-    pub(crate) fn new(target: TargetId, session: CdpSession, crashed: watch::Receiver<bool>) -> Self {
-        Self { target, session, crashed }
+    pub(crate) fn new(
+        target: TargetId,
+        session: CdpSession,
+        crashed: watch::Receiver<bool>,
+        tasks: &TaskGroup,
+    ) -> Self {
+        let record = Arc::new(PageRecord::default());
+        let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
+        let driver = CdpDriver::start(session, &target, tasks, &observer);
+        let main = driver.main_frame().clone();
+        let inner = Inner {
+            target,
+            main,
+            driver: Arc::new(driver),
+            crashed,
+            record,
+            refs: Mutex::default(),
+            memory: Mutex::default(),
+            hands: tokio::sync::Mutex::default(),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// The target the page lives in.
     #[must_use]
     pub fn target(&self) -> &TargetId {
-        &self.target
+        &self.inner.target
     }
 
     pub(crate) fn is_gone(&self) -> bool {
-        self.session.is_gone()
+        self.inner.driver.is_gone()
     }
 
-    /// Goes to an address and waits until it has loaded.
-    ///
-    /// # Errors
-    /// When the address cannot be reached, or not within the deadline.
-    pub async fn navigate(&self, url: &str, deadline: Deadline) -> Result<(), Failure> {
-        navigation::navigate(&self.session, &self.target, url, deadline).await
+    pub(crate) fn main_frame(&self) -> &FrameId {
+        &self.inner.main
     }
 
-    /// Waits until a tab that was opened with an address has loaded it, and says what is on it.
-    ///
-    /// # Errors
-    /// When the address cannot be reached, or not within the deadline.
-    pub async fn first_outline(&self, url: &str, deadline: Deadline) -> Result<Outline, Failure> {
-        if url.starts_with("about:") {
-            return self.outline(deadline).await;
-        }
-        let mut loads = navigation::watch_loads(&self.session, deadline).await?;
-        loop {
-            navigation::next_load(&mut loads, &self.target, url, deadline).await?;
-            let outline = self.outline(deadline).await?;
-            if outline.url.starts_with("chrome-error:") {
-                // Asked for once more, because only then does the browser say what is wrong.
-                self.navigate(url, deadline).await?;
-                return self.outline(deadline).await;
-            }
-            if outline.url != "about:blank" {
-                return Ok(outline);
-            }
-        }
+    pub(crate) fn driver(&self) -> &dyn Driver {
+        &*self.inner.driver
     }
 
-    /// Does something that a crash of the page's process must not leave waiting.
-    async fn unless_crashed<T>(&self, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
-        let mut crashed = self.crashed.clone();
+    pub(crate) fn record(&self) -> &PageRecord {
+        &self.inner.record
+    }
+
+    pub(crate) fn refs(&self) -> MutexGuard<'_, RefTable> {
+        self.inner.refs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn memory(&self) -> MutexGuard<'_, SnapshotMemory> {
+        self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps other actions' input away until the guard goes.
+    pub(crate) async fn take_hands(&self, deadline: Deadline) -> Result<tokio::sync::MutexGuard<'_, ()>, Failure> {
+        let hands = self.inner.hands.lock();
+        tokio::time::timeout_at(deadline.instant(), hands).await.map_err(|_| {
+            Failure::new(ErrorCode::Timeout, "Another action kept the tab's mouse and keys for too long.")
+                .with_hint("Let the other action finish, or use another tab.")
+        })
+    }
+
+    /// Does something that an open dialog or a crash of the page's process must not leave waiting.
+    pub(crate) async fn unless_blocked<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let mut crashed = self.inner.crashed.clone();
+        let mut dialog = self.record().dialog();
         tokio::select! {
             biased;
             Ok(_) = crashed.wait_for(|crashed| *crashed) => Err(crashed_page()),
+            Ok(open) = dialog.wait_for(Option::is_some) => {
+                Err(open.as_ref().map_or_else(crashed_page, |dialog| dialog.to_failure()))
+            }
             done = work => done,
         }
     }
 
-    /// Evaluates an expression in the page's own world and awaits it.
-    ///
-    /// # Errors
-    /// With `EVAL_FAILED` when it throws.
-    pub async fn evaluate(&self, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
-        // Only the console's mode takes `await` outside a function, and only the other awaits a promise that
-        // the expression yields.
-        let awaits = expression.contains("await");
-        let params = json!({
-            "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
-            "replMode": awaits,
-        });
-        self.unless_crashed(async {
-            let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
-            if matches!(answer, Err(CdpError::Timeout { .. })) {
-                // What still runs would keep the page from everything else.
-                let _ = self.session.begin("Runtime.terminateExecution", &(), SETUP_DEADLINE);
+    /// Calls a function of the page agent in the main frame and reads its answer.
+    pub(crate) async fn call<T: DeserializeOwned>(
+        &self,
+        function: &'static str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Result<T, Failure> {
+        self.call_in(&self.inner.main, function, argument, deadline).await
+    }
+
+    /// Calls a function of the page agent in a frame and reads its answer.
+    pub(crate) async fn call_in<T: DeserializeOwned>(
+        &self,
+        frame: &FrameId,
+        function: &'static str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Result<T, Failure> {
+        let called = self.driver().call(frame, function, argument, deadline);
+        let value = self.unless_blocked(called).await?;
+        serde_json::from_value(value).map_err(|error| {
+            let message = format!("The page agent's answer to {function} is not understood: {error}.");
+            Failure::new(ErrorCode::Internal, message)
+        })
+    }
+
+    /// Sends a command to the page and waits for its answer.
+    pub(crate) async fn command(
+        &self,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
+        let answer = self.begin(method, params, deadline);
+        self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
+    }
+
+    /// Sends a command to the page now and lets its answer be awaited later.
+    pub(crate) fn begin(
+        &self,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
+        self.driver().command(&Place::Page, method, params, deadline)
+    }
+
+    /// Waits for answers that came of one breath; the first error counts.
+    pub(crate) async fn answered(&self, replies: Vec<Reply<Value, CdpError>>) -> Result<(), Failure> {
+        self.unless_blocked(async {
+            for reply in replies {
+                reply.await.map_err(CdpError::into_failure)?;
             }
-            let evaluation: Evaluation =
-                answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
-            evaluation.into_result()
+            Ok(())
         })
         .await
     }
@@ -132,105 +190,11 @@ impl Page {
     /// # Errors
     /// When the page cannot be read.
     pub async fn outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
-        self.unless_crashed(self.read_outline(deadline)).await
-    }
-
-    async fn read_outline(&self, deadline: Deadline) -> Result<Outline, Failure> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct World {
-            execution_context_id: u64,
-        }
-        let world = json!({"frameId": self.target, "worldName": WORLD});
-        let answer = self.session.send("Page.createIsolatedWorld", &world, deadline).await;
-        let world: World = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
-        let expression = format!("({READ_OUTLINE})({OUTLINE_CHARACTERS})");
-        let params = json!({
-            "expression": expression, "contextId": world.execution_context_id, "returnByValue": true,
-        });
-        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
-        let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
-        let value = evaluation.into_result()?.value;
-        serde_json::from_value(value).map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The page's outline is not readable: {error}."))
-        })
+        self.call("outline", &json!({"limit": OUTLINE_CHARACTERS}), deadline).await
     }
 }
 
-fn crashed_page() -> Failure {
+pub(crate) fn crashed_page() -> Failure {
     Failure::new(ErrorCode::TargetGone, "The page's process has crashed.")
         .with_hint("Open an address in the tab to bring it back: `tabwire open URL`.")
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Evaluation {
-    result: RemoteObject,
-    exception_details: Option<ExceptionDetails>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RemoteObject {
-    /// Absent and `null` are two things here.
-    #[serde(default, deserialize_with = "present")]
-    value: Option<Value>,
-    unserializable_value: Option<String>,
-    description: Option<String>,
-    #[serde(rename = "type", default)]
-    kind: String,
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ExceptionDetails {
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
-    line_number: u64,
-    #[serde(default)]
-    column_number: u64,
-    exception: Option<RemoteObject>,
-}
-
-impl Evaluation {
-    fn into_result(self) -> Result<Evaluated, Failure> {
-        if let Some(details) = self.exception_details {
-            return Err(details.into_failure());
-        }
-        let size = self.result.value.as_ref().map_or(0, |value| value.to_string().len());
-        if size > RESULT_BYTES {
-            let message =
-                format!("The result has {size} bytes, more than the {RESULT_BYTES} that are returned.");
-            return Err(Failure::new(ErrorCode::EvalFailed, message)
-                .with_hint("Return less: a part, a count, a summary."));
-        }
-        let described = match &self.result.value {
-            Some(_) => None,
-            None => {
-                Some(self.result.unserializable_value.or(self.result.description).unwrap_or(self.result.kind))
-            }
-        };
-        Ok(Evaluated { value: self.result.value.unwrap_or(Value::Null), described })
-    }
-}
-
-impl ExceptionDetails {
-    fn into_failure(self) -> Failure {
-        let thrown = self.exception.and_then(|thrown| {
-            thrown.description.or_else(|| thrown.value.map(|value| format!("{} {value}", self.text)))
-        });
-        let what = thrown.unwrap_or(self.text);
-        let first = what.lines().next().unwrap_or_default();
-        let message = format!(
-            "The expression threw at line {}, column {}: {first}",
-            self.line_number + 1,
-            self.column_number + 1
-        );
-        Failure::new(ErrorCode::EvalFailed, message)
-    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Failure, SessionName};
+use crate::{Failure, SessionName, TabId};
 
 /// The header in which a caller says its version.
 pub const VERSION_HEADER: &str = "x-tabwire-version";
@@ -62,6 +62,15 @@ pub struct ActionRequest {
     pub options: SessionOptions,
     /// The action's own parameters.
     pub params: Value,
+    /// The tab it is for; the session's current one if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tab: Option<TabId>,
+    /// Whether an action that acts also tells what changed in the snapshot.
+    #[serde(skip_serializing_if = "is_false")]
+    pub snapshot: bool,
+    /// Whether the answer is wanted as text for people and models, in place of data.
+    #[serde(skip_serializing_if = "is_false")]
+    pub text: bool,
     /// How long it may take, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
@@ -72,8 +81,12 @@ pub struct ActionRequest {
 pub struct ActionAnswer {
     /// The session it ran in.
     pub session: SessionName,
-    /// The action's own result.
+    /// The action's own result; absent when text was asked for.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     pub result: Value,
+    /// The result as text, when that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// What the user should know besides: a browser was started anew, the sandbox is off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,

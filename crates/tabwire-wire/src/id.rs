@@ -57,6 +57,10 @@ text_id! {
     TargetId
 }
 text_id! {
+    /// A frame of a page as the browser names it; the main frame's equals its page's target id.
+    FrameId
+}
+text_id! {
     /// An isolated cookie jar as the browser names it.
     BrowserContextId
 }

@@ -12,7 +12,7 @@ mod upstream_kind;
 
 pub use error_code::ErrorCode;
 pub use failure::Failure;
-pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, InstanceId, TargetId};
+pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, FrameId, InstanceId, TargetId};
 pub use session_name::{SessionName, SessionNameError};
 pub use tab_id::{ParseTabIdError, TabId};
 pub use upstream_kind::UpstreamKind;

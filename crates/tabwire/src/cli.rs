@@ -1,18 +1,15 @@
-//! The command line's shape: one definition feeds parsing, help, completions and the reference page.
+//! The commands that are not actions, and what every command takes. Actions come from the registry.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, Subcommand};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
-/// Lets software agents drive a browser.
-#[derive(Debug, Parser)]
-#[command(name = "tabwire", version, about, max_term_width = 100, arg_required_else_help = true)]
-#[command(
-    after_help = "Start with:\n  tabwire open https://example.org\n  tabwire eval document.title\n  tabwire close"
-)]
-pub(crate) struct Cli {
+/// What every command takes.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct GlobalFlags {
     /// Act on this session.
     #[arg(long, global = true, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
     pub(crate) session: Option<SessionName>,
@@ -28,11 +25,9 @@ pub(crate) struct Cli {
     /// Give up after this long, e.g. `10s`, `500ms`, `2m`.
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
-
-    #[command(subcommand)]
-    pub(crate) command: Command,
 }
 
+/// The commands that are not actions of the registry.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Open a page and say what is on it.
@@ -48,23 +43,6 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: SessionFlags,
     },
-    /// List the session's tabs.
-    Tabs {
-        #[command(flatten)]
-        options: SessionFlags,
-    },
-    /// Evaluate JavaScript in a page and print the result.
-    ///
-    /// Promises are awaited. A result that is a string is printed as it is, anything else as JSON.
-    Eval {
-        /// The expression.
-        expression: String,
-        /// The tab; the current one if left out.
-        #[arg(long, value_name = "TAB")]
-        tab: Option<TabId>,
-        #[command(flatten)]
-        options: SessionFlags,
-    },
     /// Close the session and its browser, or one tab.
     ///
     /// A browser Tabwire launched ends; one it is attached to goes on.
@@ -72,6 +50,19 @@ pub(crate) enum Command {
         /// Close only this tab.
         #[arg(long, value_name = "TAB")]
         tab: Option<TabId>,
+    },
+    /// Run actions given as lines of JSON, one answer a line.
+    ///
+    /// A line is `{"action": "click", "params": {"target": "e3"}}`; `session`, `tab` and `timeout_ms` may be added.
+    /// Answers come in the same order: `{"ok": true, "result": …}` or `{"ok": false, "error": …}`.
+    Batch {
+        /// The file; standard input if left out or `-`.
+        file: Option<PathBuf>,
+        /// Stop at the first action that fails.
+        #[arg(long)]
+        bail: bool,
+        #[command(flatten)]
+        options: SessionFlags,
     },
     /// Show the daemon, its sessions and browsers.
     Status,
@@ -142,7 +133,7 @@ pub(crate) enum DaemonCommand {
 }
 
 /// How a session gets its browser.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Browser (when the session has none yet)")]
 pub(crate) struct SessionFlags {
     /// Which browser: chromium, chrome, edge, brave, a channel such as chrome-beta, or a path.
@@ -218,12 +209,6 @@ fn absolute(profile: String) -> String {
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
 }
 
-/// The command line's definition, for completions and the reference page.
-#[must_use]
-pub fn command() -> clap::Command {
-    Cli::command()
-}
-
 fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
@@ -248,11 +233,6 @@ fn parse_size(text: &str) -> Result<(u16, u16), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_definition_is_sound() {
-        command().debug_assert();
-    }
 
     #[test]
     fn times_and_sizes_are_read_as_people_write_them() {

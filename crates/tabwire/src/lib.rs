@@ -9,17 +9,15 @@ mod daemon_client;
 mod daemon_start;
 mod environment;
 mod exit;
+mod invocation;
 mod printer;
 mod spinner;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
-pub use cli::command;
+pub use invocation::command;
 pub use environment::{VARIABLES, Variable};
 
-use crate::cli::Cli;
 use crate::environment::Environment;
 use crate::printer::Printer;
 
@@ -36,12 +34,14 @@ pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
     }
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let arguments: Vec<_> = std::env::args_os().collect();
+    let invocations = match invocation::parse(&arguments) {
+        Ok(invocations) => invocations,
         Err(error) => return exit::usage(&error),
     };
-    let printer = Printer::new(cli.json, cli.quiet);
-    let done = Environment::read().and_then(|environment| commands::run(cli, &environment, &printer));
+    let globals = invocations.first().map(|first| first.globals.clone()).unwrap_or_default();
+    let printer = Printer::new(globals.json, globals.quiet);
+    let done = Environment::read().and_then(|environment| commands::run(invocations, &environment, &printer));
     match done {
         Ok(code) => code,
         Err(failure) => exit::failed(&failure, &printer),

@@ -86,13 +86,3 @@ pub(crate) fn table(rows: &[Vec<String>]) -> String {
     }
     lines.join("\n")
 }
-
-/// Cuts a text for a table cell.
-pub(crate) fn shorten(text: &str, longest: usize) -> String {
-    if text.chars().count() <= longest {
-        return text.to_owned();
-    }
-    let mut cut: String = text.chars().take(longest.saturating_sub(1)).collect();
-    cut.push('…');
-    cut
-}

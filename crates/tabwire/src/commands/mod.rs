@@ -1,6 +1,7 @@
 //! One file for each command; this one only says which is which.
 
 mod action;
+mod batch;
 mod cdp_url;
 mod completions;
 mod daemon;
@@ -14,8 +15,9 @@ use std::time::Duration;
 use serde_json::json;
 use tabwire_wire::{Failure, SessionName};
 
-use crate::cli::{Cli, Command};
+use crate::cli::Command;
 use crate::environment::Environment;
+use crate::invocation::{Invocation, Wanted};
 use crate::printer::Printer;
 
 /// What every command needs to know.
@@ -33,27 +35,45 @@ pub(crate) fn keep() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-pub(crate) fn run(cli: Cli, environment: &Environment, printer: &Printer) -> Result<ExitCode, Failure> {
-    let session = cli.session.unwrap_or_default();
-    let context = Context { environment, printer, session, timeout: cli.timeout };
-    let done = match cli.command {
+/// Does what a caller wants, one thing after the other; the first failure ends it.
+pub(crate) fn run(
+    invocations: Vec<Invocation>,
+    environment: &Environment,
+    printer: &Printer,
+) -> Result<ExitCode, Failure> {
+    let mut code = ExitCode::SUCCESS;
+    for Invocation { globals, wanted } in invocations {
+        let session = globals.session.unwrap_or_default();
+        let context = Context { environment, printer, session, timeout: globals.timeout };
+        code = match wanted {
+            Wanted::Command(command) => run_command(&context, command)?,
+            Wanted::Action { definition, params, flags, snapshot, options } => {
+                let options = options.into_options()?;
+                action::run(&context, definition, params, flags.tab, snapshot, options)?;
+                ExitCode::SUCCESS
+            }
+        };
+    }
+    Ok(code)
+}
+
+fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
+    let done = match command {
         Command::Open { url, new_tab, options } => {
             let params = json!({"url": url, "new_tab": new_tab});
-            action::open(&context, params, options.into_options()?)
+            action::open(context, params, options.into_options()?)
         }
-        Command::Tabs { options } => action::tabs(&context, options.into_options()?),
-        Command::Eval { expression, tab, options } => {
-            let params = json!({"expression": expression, "tab": tab});
-            action::eval(&context, params, options.into_options()?)
+        Command::Close { tab } => action::close(context, json!({"tab": tab})),
+        Command::Batch { file, bail, options } => {
+            return batch::run(context, file, bail, &options.into_options()?);
         }
-        Command::Close { tab } => action::close(&context, json!({"tab": tab})),
-        Command::Status => status::run(&context),
+        Command::Status => status::run(context),
         Command::CdpUrl { http, share_all, options } => {
-            cdp_url::run(&context, http, share_all, options.into_options()?)
+            cdp_url::run(context, http, share_all, options.into_options()?)
         }
-        Command::Doctor { fix } => return doctor::run(&context, fix),
-        Command::Demo { yes } => demo::run(&context, yes),
-        Command::Daemon { command } => daemon::run(&context, &command),
+        Command::Doctor { fix } => return doctor::run(context, fix),
+        Command::Demo { yes } => demo::run(context, yes),
+        Command::Daemon { command } => daemon::run(context, &command),
         Command::Completions { shell } => {
             completions::run(shell);
             Ok(())

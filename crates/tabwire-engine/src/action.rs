@@ -1,0 +1,152 @@
+//! What an action is: parameters, output, effect, and what it does. Everything that offers actions is made from this.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::context::Context;
+
+/// What an action does to the world, which decides who may ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Looks and changes nothing.
+    Read,
+    /// Does what a person at the page could do.
+    Act,
+    /// Goes elsewhere, opens or closes tabs.
+    Navigate,
+    /// Runs code of the caller's in the page.
+    Eval,
+    /// Reads or writes files of this machine.
+    Files,
+}
+
+/// One thing an agent can ask for. The type itself holds its parameters.
+pub trait Action:
+    DeserializeOwned + Serialize + schemars::JsonSchema + clap::Args + Send + 'static
+{
+    /// Its name everywhere: `tab_new`.
+    const NAME: &'static str;
+    /// What it does to the world.
+    const EFFECT: Effect;
+    /// What it answers.
+    type Output: Serialize + schemars::JsonSchema + Render + Send;
+
+    /// Does it.
+    ///
+    /// # Errors
+    /// With what happened, to what, and what to do next.
+    fn run(self, context: &Context) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+}
+
+/// How an answer reads for people and models.
+pub trait Render {
+    /// The answer as text, without a line break at its end.
+    fn render(&self) -> String;
+}
+
+/// An action's answer in both forms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// As data.
+    pub value: Value,
+    /// As text.
+    pub text: String,
+}
+
+/// A future that is held by the registry.
+type Running<'a> = std::pin::Pin<Box<dyn Future<Output = Result<Answered, Failure>> + Send + 'a>>;
+
+/// An action as the registry lists it.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// Its name everywhere.
+    pub name: &'static str,
+    /// What it does to the world.
+    pub effect: Effect,
+    /// Adds its arguments and help to a command of the command line.
+    pub arguments: fn(clap::Command) -> clap::Command,
+    /// Reads its parameters from the command line.
+    pub read_arguments: fn(&clap::ArgMatches) -> Result<Value, clap::Error>,
+    /// The JSON schema of its parameters.
+    pub parameters: fn() -> Value,
+    /// The JSON schema of its answer.
+    pub output: fn() -> Value,
+    run: for<'a> fn(&'a Context, Value) -> Running<'a>,
+}
+
+impl Definition {
+    /// The definition of an action.
+    #[must_use]
+    pub const fn of<A: Action>() -> Self {
+        Self {
+            name: A::NAME,
+            effect: A::EFFECT,
+            arguments: A::augment_args,
+            read_arguments: |matches| {
+                let action = A::from_arg_matches(matches)?;
+                Ok(serde_json::to_value(action).unwrap_or(Value::Null))
+            },
+            parameters: || schemars::schema_for!(A).to_value(),
+            output: || schemars::schema_for!(A::Output).to_value(),
+            run: |context, params| {
+                Box::pin(async move {
+                    let action: A = read(A::NAME, params)?;
+                    let output = action.run(context).await?;
+                    let value = serde_json::to_value(&output).map_err(|error| {
+                        Failure::new(ErrorCode::Internal, format!("The answer cannot be written: {error}."))
+                    })?;
+                    Ok(Answered { value, text: output.render() })
+                })
+            },
+        }
+    }
+
+    /// Runs the action with parameters as they came in.
+    ///
+    /// # Errors
+    /// With `BAD_ARGS` when the parameters are not the action's, or as the action fails.
+    pub async fn run(&self, context: &Context, params: Value) -> Result<Answered, Failure> {
+        self.check_names(&params)?;
+        (self.run)(context, params).await
+    }
+
+    /// The action's name on the command line: `tab-new`.
+    #[must_use]
+    pub fn command_name(&self) -> String {
+        self.name.replace('_', "-")
+    }
+
+    /// Refuses parameters the action does not have: a misspelt one must not be dropped silently.
+    fn check_names(&self, params: &Value) -> Result<(), Failure> {
+        let Some(given) = params.as_object().filter(|given| !given.is_empty()) else { return Ok(()) };
+        let schema = (self.parameters)();
+        let known: Vec<&str> = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .map(|known| known.keys().map(String::as_str).collect())
+            .unwrap_or_default();
+        match given.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some(name) => {
+                let message = format!("The action {} has no parameter `{name}`.", self.name);
+                let hint = if known.is_empty() {
+                    "It takes none.".to_owned()
+                } else {
+                    format!("Its parameters are: {}.", known.join(", "))
+                };
+                Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint))
+            }
+        }
+    }
+}
+
+fn read<A: DeserializeOwned>(name: &str, params: Value) -> Result<A, Failure> {
+    let params = if params.is_null() { serde_json::json!({}) } else { params };
+    serde_json::from_value(params).map_err(|error| {
+        Failure::new(ErrorCode::BadArgs, format!("The parameters of {name} are not valid: {error}."))
+            .with_hint(format!("Run `tabwire {} --help` for what it takes.", name.replace('_', "-")))
+    })
+}

@@ -1,0 +1,32 @@
+//! `back`: goes one step back in the tab's history.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::history::Way;
+use crate::navigation::LoadState;
+use crate::went::Went;
+
+/// Go one step back in the tab's history.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Back {
+    /// How far the page must have come.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    wait_until: LoadState,
+}
+
+impl Action for Back {
+    const NAME: &'static str = "back";
+    const EFFECT: Effect = Effect::Navigate;
+    type Output = Went;
+
+    async fn run(self, context: &Context) -> Result<Went, Failure> {
+        let page = context.page().await?;
+        let arrival = page.go(Way::Back, self.wait_until, context.deadline).await?;
+        Went::tell(&context.browser, &page, arrival, context.deadline).await
+    }
+}

@@ -1,0 +1,92 @@
+//! `fill`: gives a field a new value, and makes sure that it has it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::acted::Acted;
+use crate::action::{Action, Effect};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::element::{Element, TargetArguments};
+use crate::page::Page;
+use crate::settle::{Settled, Watch};
+
+/// Give a field a new value, replacing what is in it.
+///
+/// For inputs of every kind, text areas, rich text editors and other editable elements. What came out is read back
+/// and compared.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Fill {
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: TargetArguments,
+    /// The new value; empty clears the field.
+    value: String,
+}
+
+impl Action for Fill {
+    const NAME: &'static str = "fill";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Acted;
+
+    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+        let page = context.page().await?;
+        let watch = Watch::arm(&page, &context.browser);
+        let (element, changes) = fill_element(context, &page, &self.target, &self.value, watch).await?;
+        Ok(Acted { did: "filled".to_owned(), element: Some(element.description()), changes })
+    }
+}
+
+/// Fills one field and settles.
+pub(crate) async fn fill_element(
+    context: &Context,
+    page: &Page,
+    target: &TargetArguments,
+    value: &str,
+    mut watch: Watch,
+) -> Result<(Element, Changes), Failure> {
+    let element = page.prepare(target, "fill", json!({"value": value}), context.deadline).await?;
+    watch.was_at_element(&element, page);
+    let hands = page.take_hands(context.deadline).await?;
+    let mut replies = Vec::new();
+    // The agent has set what cannot be typed, and has selected the whole text of everything else.
+    let left = element.prepared.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
+    if element.prepared.more.get("selectAll") == Some(&Value::Bool(true)) {
+        replies.push(page.begin("Input.dispatchKeyEvent", &select_all(), context.deadline));
+    }
+    match left {
+        "insert" => replies.push(page.begin("Input.insertText", &json!({"text": value}), context.deadline)),
+        "erase" => replies.push(page.begin("Input.dispatchKeyEvent", &backspace(), context.deadline)),
+        _ => {}
+    }
+    let ends = if left == "done" { json!({"expected": value}) } else { json!({"expected": value, "after": "beforeinput"}) };
+    let rest = watch.begin_rest(page, &element, ends, context.deadline);
+    let typed = page.answered(replies).await;
+    drop(hands);
+    let Settled { changes, matches } = watch.finish(context, page, typed, rest).await?;
+    if matches == Some(false) && !changes.navigated {
+        return Err(not_taken(&element, changes.value.as_deref().unwrap_or_default()));
+    }
+    Ok((element, changes))
+}
+
+/// The editor's own key for selecting everything.
+fn select_all() -> Value {
+    let modifiers = if cfg!(target_os = "macos") { 4 } else { 2 };
+    json!({
+        "type": "rawKeyDown", "key": "a", "code": "KeyA", "windowsVirtualKeyCode": 65, "modifiers": modifiers,
+        "commands": ["selectAll"],
+    })
+}
+
+fn backspace() -> Value {
+    json!({"type": "keyDown", "key": "Backspace", "code": "Backspace", "windowsVirtualKeyCode": 8})
+}
+
+fn not_taken(element: &Element, value: &str) -> Failure {
+    let message = format!("{} did not take the value; it has {value:?}.", element.description());
+    Failure::new(ErrorCode::NotActionable, message)
+        .with_hint("The field may format or refuse what it is given. Try `tabwire type`, or another value.")
+}

@@ -1,0 +1,37 @@
+//! `navigate`: goes to an address in the tab.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect};
+use crate::address::checked_address;
+use crate::context::Context;
+use crate::navigation::LoadState;
+use crate::went::Went;
+
+/// Go to an address in the tab.
+///
+/// Fails when the address cannot be reached; an answer with an HTTP error status is an arrival and says so.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Navigate {
+    /// The address; `https://` may be left out.
+    url: String,
+    /// How far the page must have come.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    wait_until: LoadState,
+}
+
+impl Action for Navigate {
+    const NAME: &'static str = "navigate";
+    const EFFECT: Effect = Effect::Navigate;
+    type Output = Went;
+
+    async fn run(self, context: &Context) -> Result<Went, Failure> {
+        let url = checked_address(&self.url)?;
+        let page = context.page().await?;
+        let arrival = context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?;
+        Went::tell(&context.browser, &page, arrival, context.deadline).await
+    }
+}

@@ -1,0 +1,55 @@
+//! `tab_close`: closes a tab.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{Failure, TabId};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+
+/// Close a tab: the given one, or the current one.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct TabClose {
+    /// The tab's id, from `tabs-list`; the current tab if left out.
+    #[schemars(with = "Option<String>")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    id: Option<TabId>,
+}
+
+/// A tab was closed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Closed {
+    /// Which.
+    #[schemars(with = "String")]
+    closed: TabId,
+    /// The tab that later actions are for.
+    #[schemars(with = "Option<String>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<TabId>,
+}
+
+impl Action for TabClose {
+    const NAME: &'static str = "tab_close";
+    const EFFECT: Effect = Effect::Navigate;
+    type Output = Closed;
+
+    async fn run(self, context: &Context) -> Result<Closed, Failure> {
+        let tab = match self.id.or(context.tab) {
+            Some(tab) => tab,
+            None => context.browser.tab_of(&context.page().await?),
+        };
+        context.browser.close_tab(tab, context.deadline).await?;
+        let tabs = context.browser.tabs(context.deadline).await?;
+        let current = tabs.into_iter().find(|tab| tab.current).map(|tab| tab.tab);
+        Ok(Closed { closed: tab, current })
+    }
+}
+
+impl Render for Closed {
+    fn render(&self) -> String {
+        match self.current {
+            Some(current) => format!("closed {}; the current tab is {current}", self.closed),
+            None => format!("closed {}; the session has no tab left", self.closed),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `tab_new`: opens a tab.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect};
+use crate::address::checked_address;
+use crate::context::Context;
+use crate::navigation::{Arrival, LoadState};
+use crate::went::Went;
+
+/// Open a tab and make it the current one.
+///
+/// It opens behind the one in front, so that nobody's view changes, unless `--foreground` is given.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct TabNew {
+    /// The address to open in it; an empty page if left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Open it behind the one in front (the default).
+    #[arg(long, conflicts_with = "foreground")]
+    #[serde(default)]
+    background: bool,
+    /// Bring it to the front.
+    #[arg(long)]
+    #[serde(default)]
+    foreground: bool,
+    /// How far the page must have come.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    wait_until: LoadState,
+}
+
+impl Action for TabNew {
+    const NAME: &'static str = "tab_new";
+    const EFFECT: Effect = Effect::Navigate;
+    type Output = Went;
+
+    async fn run(self, context: &Context) -> Result<Went, Failure> {
+        let url = self.url.as_deref().map(checked_address).transpose()?;
+        let page = context.browser.new_tab(!self.foreground).await?;
+        let arrival = match url {
+            Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
+            None => Arrival::default(),
+        };
+        Went::tell(&context.browser, &page, arrival, context.deadline).await
+    }
+}

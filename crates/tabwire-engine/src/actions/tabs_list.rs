@@ -1,0 +1,41 @@
+//! `tabs_list`: lists the session's tabs.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect, Render};
+use crate::browser::TabInfo;
+use crate::context::Context;
+
+/// List the session's tabs.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct TabsList {}
+
+/// The session's tabs.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Tabs {
+    /// The tabs in the order of their ids.
+    tabs: Vec<TabInfo>,
+}
+
+impl Action for TabsList {
+    const NAME: &'static str = "tabs_list";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Tabs;
+
+    async fn run(self, context: &Context) -> Result<Tabs, Failure> {
+        Ok(Tabs { tabs: context.browser.tabs(context.deadline).await? })
+    }
+}
+
+impl Render for Tabs {
+    fn render(&self) -> String {
+        let lines = self.tabs.iter().map(|tab| {
+            let mark = if tab.current { "*" } else { " " };
+            let title: String = tab.title.chars().take(60).collect();
+            format!("{mark} {}  {title:?}  {}", tab.tab, tab.url)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}

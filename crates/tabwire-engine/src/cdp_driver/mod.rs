@@ -1,0 +1,295 @@
+//! Drives one page over CDP: its frames in whatever process they live, and the page agent in each.
+//!
+//! Knows nothing of what the agent's functions mean.
+
+mod setup;
+mod watch;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
+use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
+
+use crate::driver::{Driver, Frame, Place, Reply};
+use crate::evaluation::Evaluation;
+use crate::frame_table::{FrameTable, WorldId};
+use crate::page_agent;
+
+/// Is told what happens on a page and in its frames, in order.
+pub(crate) trait Observer: Send + Sync {
+    /// Takes note of an event.
+    fn observe(&self, session: &CdpSession, event: &Event);
+}
+
+/// A page driven over CDP; clones share it.
+#[derive(Clone, Debug)]
+pub(crate) struct CdpDriver {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    session: CdpSession,
+    main: FrameId,
+    /// The agent's world; random, so that no other client's script is found in it.
+    world: String,
+    frames: Mutex<FrameTable>,
+    ready: tokio::sync::watch::Sender<Setup>,
+}
+
+/// How far the page is prepared.
+#[derive(Clone, Debug)]
+enum Setup {
+    UnderWay,
+    Done,
+    Failed(CdpError),
+}
+
+impl CdpDriver {
+    /// Prepares a page. Returns at once: commands that follow arrive after the preparations.
+    pub(crate) fn start(
+        session: CdpSession,
+        target: &TargetId,
+        tasks: &TaskGroup,
+        observer: &Arc<dyn Observer>,
+    ) -> Self {
+        let main = FrameId::new(target.as_str());
+        let mut frames = FrameTable::default();
+        frames.attached(&main, None, &session);
+        let inner = Arc::new(Inner {
+            session: session.clone(),
+            main,
+            world: random_world(),
+            frames: Mutex::new(frames),
+            ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
+        });
+        let driver = Self { inner };
+        driver.watch(session, None, tasks, observer);
+        driver
+    }
+
+    fn frames(&self) -> MutexGuard<'_, FrameTable> {
+        self.inner.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn main_frame(&self) -> &FrameId {
+        &self.inner.main
+    }
+
+    /// Waits until the page is prepared.
+    async fn ready(&self, deadline: Deadline) -> Result<(), Failure> {
+        let mut ready = self.inner.ready.subscribe();
+        let done = ready.wait_for(|setup| !matches!(setup, Setup::UnderWay));
+        match tokio::time::timeout_at(deadline.instant(), done).await {
+            Ok(Ok(setup)) => match &*setup {
+                Setup::Failed(error) => Err(error.clone().into_failure()),
+                _ => Ok(()),
+            },
+            _ => Err(Failure::new(ErrorCode::Timeout, "The page was not ready in time.")
+                .with_hint("The page may be busy or asleep. Try again with a longer --timeout.")),
+        }
+    }
+
+    fn session_at(&self, place: &Place) -> Result<CdpSession, CdpError> {
+        match place {
+            Place::Page => Ok(self.inner.session.clone()),
+            Place::Browser => Ok(self.inner.session.connection().browser()),
+            Place::Frame(frame) => match self.frames().find(frame) {
+                Some((session, _)) => Ok(session),
+                None => Ok(self.inner.session.clone()),
+            },
+        }
+    }
+
+    /// The process and world of a frame's agent, made if there is none.
+    async fn world_of(&self, frame: &FrameId, deadline: Deadline) -> Result<(CdpSession, WorldId), Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Made {
+            execution_context_id: WorldId,
+        }
+        self.ready(deadline).await?;
+        let found = self.frames().find(frame);
+        let (session, world) = found.ok_or_else(|| frame_gone(frame))?;
+        if let Some(world) = world {
+            return Ok((session, world));
+        }
+        let params = json!({"frameId": frame, "worldName": self.inner.world});
+        let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
+        let made: Made = made.and_then(|made| made.to()).map_err(CdpError::into_failure)?;
+        let world = made.execution_context_id;
+        let params = json!({"expression": page_agent::source(), "contextId": world.number()});
+        session.send("Runtime.evaluate", &params, deadline).await.map_err(CdpError::into_failure)?;
+        self.frames().world_made(frame, world, &session);
+        Ok((session, world))
+    }
+
+    async fn call_in_time(
+        self,
+        frame: FrameId,
+        expression: String,
+        mut begun: Option<Begun>,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
+        loop {
+            let called = match begun.take() {
+                Some(begun) => begun,
+                None => {
+                    let (session, world) = self.world_of(&frame, deadline).await?;
+                    Begun::begin(&session, world, &expression, deadline)?
+                }
+            };
+            let (session, world) = (called.session, called.world);
+            match called.answer.answer().await {
+                Ok(answer) => {
+                    let evaluation: Evaluation = answer.to().map_err(CdpError::into_failure)?;
+                    return evaluation.into_agent_answer();
+                }
+                // Never run: the world had gone before.
+                Err(error) if is_missing_world(&error) => self.frames().world_gone(world, &session),
+                Err(error) if is_document_gone(&error) => return Err(document_gone()),
+                Err(error) => return Err(error.into_failure()),
+            }
+        }
+    }
+}
+
+/// A call of the agent that has been sent.
+struct Begun {
+    session: CdpSession,
+    world: WorldId,
+    answer: tabwire_cdp::PendingAnswer,
+}
+
+impl Begun {
+    fn begin(
+        session: &CdpSession,
+        world: WorldId,
+        expression: &str,
+        deadline: Deadline,
+    ) -> Result<Self, Failure> {
+        let params = json!({
+            "expression": expression, "contextId": world.number(), "returnByValue": true, "awaitPromise": true,
+        });
+        let answer = session.begin("Runtime.evaluate", &params, deadline).map_err(CdpError::into_failure)?;
+        Ok(Self { session: session.clone(), world, answer })
+    }
+}
+
+impl Driver for CdpDriver {
+    fn frames(&self) -> Vec<Frame> {
+        self.frames().roots()
+    }
+
+    fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value> {
+        let expression = format!("tabwire.run(\"{function}\", {argument})");
+        let known = self.frames().find(frame);
+        let begun = match known {
+            Some((session, Some(world))) => match Begun::begin(&session, world, &expression, deadline) {
+                Ok(begun) => Some(begun),
+                Err(failure) => return Box::pin(async { Err(failure) }),
+            },
+            _ => None,
+        };
+        Box::pin(self.clone().call_in_time(frame.clone(), expression, begun, deadline))
+    }
+
+    fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()> {
+        let (driver, frame) = (self.clone(), frame.clone());
+        Box::pin(async move { driver.tell_owner(&frame, deadline).await })
+    }
+
+    fn command(
+        &self,
+        place: &Place,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
+        let begun = self.session_at(place).and_then(|session| session.begin(method, params, deadline));
+        Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
+    }
+
+    fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {
+        let sessions = self.frames().sessions();
+        sessions.iter().map(|session| session.events(EventFilter::methods(methods.iter().copied()))).collect()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.inner.session.is_gone()
+    }
+}
+
+impl CdpDriver {
+    /// Tells the world above which of its elements holds the frame.
+    async fn tell_owner(&self, frame: &Frame, deadline: Deadline) -> Result<(), Failure> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Owner {
+            backend_node_id: i64,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Object {
+            object_id: String,
+        }
+        #[derive(Deserialize)]
+        struct Resolved {
+            object: Object,
+        }
+        let Some(parent) = &frame.parent else { return Ok(()) };
+        let (session, world) = self.world_of(parent, deadline).await?;
+        if self.frames().is_named(&frame.id, world) {
+            return Ok(());
+        }
+        let failed = CdpError::into_failure;
+        let params = json!({"frameId": frame.id});
+        let owner = session.send("DOM.getFrameOwner", &params, deadline).await.map_err(failed)?;
+        let owner: Owner = owner.to().map_err(failed)?;
+        let params = json!({"backendNodeId": owner.backend_node_id, "executionContextId": world.number()});
+        let resolved = session.send("DOM.resolveNode", &params, deadline).await.map_err(failed)?;
+        let resolved: Resolved = resolved.to().map_err(failed)?;
+        let params = json!({
+            "objectId": resolved.object.object_id,
+            "functionDeclaration": "function (frame) { tabwire.nameFrame({ element: this, frame }); }",
+            "arguments": [{"value": frame.id}],
+        });
+        session.send("Runtime.callFunctionOn", &params, deadline).await.map_err(failed)?;
+        let params = json!({"objectId": resolved.object.object_id});
+        // The answer is of no interest.
+        let _ = session.begin("Runtime.releaseObject", &params, deadline);
+        self.frames().named(&frame.id, world);
+        Ok(())
+    }
+}
+
+fn random_world() -> String {
+    let mut bytes = [0_u8; 8];
+    // Without randomness the name is only less private.
+    let _ = getrandom::fill(&mut bytes);
+    format!("tabwire-{:016x}", u64::from_le_bytes(bytes))
+}
+
+fn is_missing_world(error: &CdpError) -> bool {
+    matches!(error, CdpError::Protocol { message, .. } if message.contains("Cannot find context"))
+}
+
+fn is_document_gone(error: &CdpError) -> bool {
+    let CdpError::Protocol { message, .. } = error else { return false };
+    ["context was destroyed", "navigated or closed", "Promise was collected"]
+        .iter()
+        .any(|words| message.contains(words))
+}
+
+/// The page went to another document in the middle of a call; it may or may not have done its work.
+pub(crate) fn document_gone() -> Failure {
+    Failure::new(ErrorCode::TargetGone, "The page went to another document in the meantime.")
+        .with_hint("Take a new `tabwire snapshot` and try again.")
+}
+
+fn frame_gone(frame: &FrameId) -> Failure {
+    Failure::new(ErrorCode::TargetGone, format!("The frame {frame} is no longer on the page."))
+        .with_hint("Take a new `tabwire snapshot` and try again.")
+}

@@ -1,0 +1,67 @@
+//! What a page or a frame's process is asked for when it is taken up, all at once.
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, CdpSession, PendingAnswer};
+
+use super::CdpDriver;
+use crate::frame_table::FrameBranch;
+use crate::limits::SETUP_DEADLINE;
+use crate::page_agent;
+
+/// The preparations of one process: those that must succeed, and the list of its frames.
+pub(super) struct Preparation {
+    needed: Vec<Result<PendingAnswer, CdpError>>,
+    frames: Result<PendingAnswer, CdpError>,
+}
+
+impl CdpDriver {
+    /// Sends everything a process has to be asked for, without waiting.
+    pub(super) fn prepare(&self, session: &CdpSession, is_page: bool) -> Preparation {
+        let begin = |method: &'static str, params: Value| session.begin(method, &params, SETUP_DEADLINE);
+        let script = json!({
+            "source": page_agent::source(), "worldName": self.inner.world, "runImmediately": true,
+        });
+        let children = json!({
+            "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
+            "filter": [{"type": "iframe"}, {"exclude": true}],
+        });
+        let mut needed = vec![
+            begin("Page.enable", json!({})),
+            begin("Page.setLifecycleEventsEnabled", json!({"enabled": true})),
+            begin("Runtime.enable", json!({})),
+            begin("Page.addScriptToEvaluateOnNewDocument", script),
+            begin("Network.enable", json!({})),
+            begin("Target.setAutoAttach", children),
+        ];
+        if is_page {
+            // A tab that is not in front still has frames and focus, as if it were.
+            needed.push(begin("Emulation.setFocusEmulationEnabled", json!({"enabled": true})));
+            needed.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
+        }
+        let frames = begin("Page.getFrameTree", json!({}));
+        if !is_page {
+            // Held at its start until now; the answer is of no interest.
+            let _ = begin("Runtime.runIfWaitingForDebugger", json!({}));
+        }
+        Preparation { needed, frames }
+    }
+
+    /// Waits for the preparations of a process.
+    pub(super) async fn finish(
+        &self,
+        session: &CdpSession,
+        preparation: Preparation,
+    ) -> Result<(), CdpError> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Listed {
+            frame_tree: FrameBranch,
+        }
+        for needed in preparation.needed {
+            needed?.answer().await?;
+        }
+        let listed: Listed = preparation.frames?.answer().await?.to()?;
+        self.frames().list(listed.frame_tree, session);
+        Ok(())
+    }
+}

@@ -1,0 +1,35 @@
+//! What an action is given besides its parameters: the browser, the tab it is for, its time, and where files go.
+
+use std::sync::Arc;
+
+use tabwire_cdp::Deadline;
+use tabwire_wire::{Failure, TabId};
+
+use crate::browser::Browser;
+use crate::files::Files;
+use crate::page::Page;
+
+/// What an action is given besides its parameters.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The engine's client of the session's browser.
+    pub browser: Arc<Browser>,
+    /// The tab it is for; none means the current one.
+    pub tab: Option<TabId>,
+    /// When it gives up.
+    pub deadline: Deadline,
+    /// Whether the answer of an action that acts carries what changed on the page.
+    pub snapshot: bool,
+    /// Where files come from and go.
+    pub files: Arc<dyn Files>,
+}
+
+impl Context {
+    /// The page the action is for.
+    ///
+    /// # Errors
+    /// When there is no such tab.
+    pub async fn page(&self) -> Result<Page, Failure> {
+        self.browser.page(self.tab).await
+    }
+}

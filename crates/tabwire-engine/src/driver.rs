@@ -1,0 +1,63 @@
+//! The small set of primitives an upstream must give. Actions are written once over it.
+//!
+//! Only plain values cross it: no handles into the page, no protocol objects.
+
+use std::fmt;
+use std::pin::Pin;
+
+use serde_json::Value;
+use tabwire_cdp::{CdpError, Deadline, EventStream};
+use tabwire_wire::{Failure, FrameId};
+
+/// An answer that is on its way: what it answers was sent when it was made, not when it is first awaited.
+pub(crate) type Reply<T, E = Failure> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
+
+/// Where a command goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The tab's page.
+    Page,
+    /// The process that a frame lives in.
+    Frame(FrameId),
+    /// The browser itself.
+    Browser,
+}
+
+/// A frame that has to be asked by itself, because the one above it cannot read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// The browser's name for it.
+    pub(crate) id: FrameId,
+    /// The frame above it; none for the main frame.
+    pub(crate) parent: Option<FrameId>,
+    /// Where it is.
+    pub(crate) url: String,
+}
+
+/// One page as an upstream serves it.
+pub(crate) trait Driver: Send + Sync + fmt::Debug {
+    /// The frames that have to be asked, the main one first, parents before children.
+    fn frames(&self) -> Vec<Frame>;
+
+    /// Calls a function of the page agent in a frame. The answer is the function's own, its failure included.
+    fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value>;
+
+    /// Sees to it that the frame above knows which of its elements holds this frame.
+    fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()>;
+
+    /// Sends a command in the protocol's own words. Commands made one after the other arrive in that order.
+    fn command(
+        &self,
+        place: &Place,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError>;
+
+    /// Listens from now on to events of the page and of its frames' processes; an event is in its stream before
+    /// the answer to a command that the browser answered after it.
+    fn events(&self, methods: &[&'static str]) -> Vec<EventStream>;
+
+    /// Whether the page is no longer there.
+    fn is_gone(&self) -> bool;
+}

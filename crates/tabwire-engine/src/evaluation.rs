@@ -1,0 +1,127 @@
+//! What came of an evaluation, as the protocol writes it, and how it is told.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+use tabwire_wire::{ErrorCode, Failure};
+
+/// The result of an evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Evaluated {
+    /// The value; `null` for what JSON cannot carry.
+    pub value: Value,
+    /// What JSON cannot carry, as text: `undefined`, `NaN`, a function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub described: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Evaluation {
+    result: RemoteObject,
+    exception_details: Option<ExceptionDetails>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RemoteObject {
+    /// Absent and `null` are two things here.
+    #[serde(default, deserialize_with = "present")]
+    value: Option<Value>,
+    unserializable_value: Option<String>,
+    description: Option<String>,
+    #[serde(rename = "type", default)]
+    kind: String,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExceptionDetails {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    line_number: u64,
+    #[serde(default)]
+    column_number: u64,
+    exception: Option<RemoteObject>,
+}
+
+/// What a function of the page agent answers.
+#[derive(Deserialize)]
+struct AgentAnswer {
+    ok: Option<Value>,
+    failure: Option<AgentFailure>,
+}
+
+#[derive(Deserialize)]
+struct AgentFailure {
+    code: String,
+    message: String,
+    hint: Option<String>,
+    #[serde(default)]
+    details: Value,
+}
+
+impl Evaluation {
+    pub(crate) fn into_result(self) -> Result<Evaluated, Failure> {
+        if let Some(details) = self.exception_details {
+            return Err(details.into_failure());
+        }
+        let described = match &self.result.value {
+            Some(_) => None,
+            None => {
+                Some(self.result.unserializable_value.or(self.result.description).unwrap_or(self.result.kind))
+            }
+        };
+        Ok(Evaluated { value: self.result.value.unwrap_or(Value::Null), described })
+    }
+
+    /// Reads what a function of the page agent answered.
+    pub(crate) fn into_agent_answer(self) -> Result<Value, Failure> {
+        let internal = |why: String| {
+            Failure::new(ErrorCode::Internal, format!("The page agent's answer is not understood: {why}."))
+        };
+        if let Some(details) = self.exception_details {
+            return Err(internal(details.into_failure().message));
+        }
+        let answer: AgentAnswer = serde_json::from_value(self.result.value.unwrap_or(Value::Null))
+            .map_err(|error| internal(error.to_string()))?;
+        match answer.failure {
+            None => Ok(answer.ok.unwrap_or(Value::Null)),
+            Some(failure) => Err(failure.into_failure()),
+        }
+    }
+}
+
+impl AgentFailure {
+    fn into_failure(self) -> Failure {
+        let code = ErrorCode::ALL.iter().copied().find(|code| code.as_str() == self.code);
+        // The agent's own word for several matches.
+        let code = code.or((self.code == "AMBIGUOUS").then_some(ErrorCode::BadArgs));
+        let failure = Failure::new(code.unwrap_or(ErrorCode::Internal), self.message);
+        let failure = match self.hint {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        };
+        failure.with_details(self.details)
+    }
+}
+
+impl ExceptionDetails {
+    fn into_failure(self) -> Failure {
+        let thrown = self.exception.and_then(|thrown| {
+            thrown.description.or_else(|| thrown.value.map(|value| format!("{} {value}", self.text)))
+        });
+        let what = thrown.unwrap_or(self.text);
+        let first = what.lines().next().unwrap_or_default();
+        let message = format!(
+            "The expression threw at line {}, column {}: {first}",
+            self.line_number + 1,
+            self.column_number + 1
+        );
+        Failure::new(ErrorCode::EvalFailed, message)
+    }
+}

@@ -1,0 +1,70 @@
+//! Where files come from and go. The engine never opens one: whoever runs it decides what may be read and written.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use tabwire_wire::Failure;
+
+/// What a file that the engine makes is for; it decides the directory and the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// A picture of a page.
+    Screenshot,
+    /// A page in print.
+    Pdf,
+    /// What a page had downloaded.
+    Download,
+    /// A record of requests.
+    Har,
+    /// A record of what the browser did.
+    Trace,
+    /// A moving picture of a page.
+    Recording,
+    /// Evidence of what an action did.
+    Capture,
+    /// Cookies and storage.
+    State,
+    /// The body of a request or an answer.
+    Body,
+}
+
+/// A way to files that is given to the engine. Calls may block; they are short.
+pub trait Files: Send + Sync + fmt::Debug {
+    /// Writes a new file; without a wish we choose where. Never replaces a file that we did not make.
+    ///
+    /// # Errors
+    /// When the place is not below a declared root or cannot be written.
+    fn write(
+        &self,
+        kind: FileKind,
+        wish: Option<&Path>,
+        suggested_name: &str,
+        content: &[u8],
+    ) -> Result<PathBuf, Failure>;
+
+    /// Checks that a file may be read, and says where it really is.
+    ///
+    /// # Errors
+    /// When it is not below a declared root, is no plain file, or is not there.
+    fn admit(&self, path: &Path) -> Result<PathBuf, Failure>;
+
+    /// Reads a file that may be read.
+    ///
+    /// # Errors
+    /// When it may not be read, or is too large.
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Failure>;
+
+    /// The directory browsers put downloads in while they are under way.
+    fn download_directory(&self) -> PathBuf;
+
+    /// Puts a finished download where it belongs, under a name that does no harm.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    fn keep_download(
+        &self,
+        staged: &Path,
+        suggested_name: &str,
+        wish: Option<&Path>,
+    ) -> Result<PathBuf, Failure>;
+}

@@ -1,0 +1,240 @@
+//! The frames of one page: who is above whom, which process serves each, and where its agent runs.
+//!
+//! Fed with events; knows nothing of how they arrive.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+use tabwire_cdp::CdpSession;
+use tabwire_wire::{CdpSessionId, FrameId};
+
+use crate::driver::Frame;
+
+/// The world of a frame in which the agent runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct WorldId(i64);
+
+impl WorldId {
+    pub(crate) const fn number(self) -> i64 {
+        self.0
+    }
+}
+
+#[derive(Debug)]
+struct Entry {
+    parent: Option<FrameId>,
+    url: String,
+    origin: String,
+    session: CdpSession,
+    world: Option<WorldId>,
+    /// The parent's world that knows which element holds this frame.
+    named_in: Option<WorldId>,
+}
+
+/// A frame as the browser describes it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameDescription {
+    pub(crate) id: FrameId,
+    #[serde(default)]
+    pub(crate) parent_id: Option<FrameId>,
+    #[serde(default)]
+    pub(crate) url: String,
+    #[serde(default)]
+    pub(crate) security_origin: String,
+}
+
+/// A frame with those below it, as the browser lists them.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FrameBranch {
+    pub(crate) frame: FrameDescription,
+    #[serde(default)]
+    pub(crate) child_frames: Vec<FrameBranch>,
+}
+
+/// The frames of one page.
+#[derive(Debug, Default)]
+pub(crate) struct FrameTable {
+    frames: HashMap<FrameId, Entry>,
+    /// In the order they were first seen, which puts parents before children.
+    order: Vec<FrameId>,
+}
+
+impl FrameTable {
+    /// Takes a process's own list of its frames.
+    pub(crate) fn list(&mut self, branch: FrameBranch, session: &CdpSession) {
+        self.navigated(branch.frame, session);
+        for child in branch.child_frames {
+            self.list(child, session);
+        }
+    }
+
+    pub(crate) fn attached(&mut self, frame: &FrameId, parent: Option<&FrameId>, session: &CdpSession) {
+        if let Some(entry) = self.frames.get_mut(frame) {
+            if entry.session.id() != session.id() {
+                entry.session = session.clone();
+                entry.world = None;
+            }
+            if entry.parent.is_none() {
+                entry.parent = parent.cloned();
+            }
+            return;
+        }
+        let entry = Entry {
+            parent: parent.cloned(),
+            url: String::new(),
+            origin: String::new(),
+            session: session.clone(),
+            world: None,
+            named_in: None,
+        };
+        self.frames.insert(frame.clone(), entry);
+        self.order.push(frame.clone());
+    }
+
+    pub(crate) fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
+        self.attached(&frame.id, frame.parent_id.as_ref(), session);
+        if let Some(entry) = self.frames.get_mut(&frame.id) {
+            entry.url = frame.url;
+            entry.origin = frame.security_origin;
+        }
+    }
+
+    pub(crate) fn moved_within(&mut self, frame: &FrameId, url: String) {
+        if let Some(entry) = self.frames.get_mut(frame) {
+            entry.url = url;
+        }
+    }
+
+    /// Forgets a frame and those below it; one that another process has taken over meanwhile stays.
+    pub(crate) fn detached(&mut self, frame: &FrameId, session: &CdpSession) {
+        let is_theirs = self.frames.get(frame).is_some_and(|entry| entry.session.id() == session.id());
+        if is_theirs {
+            self.remove(frame);
+        }
+    }
+
+    fn remove(&mut self, frame: &FrameId) {
+        let below: Vec<FrameId> = self
+            .frames
+            .iter()
+            .filter(|(_, entry)| entry.parent.as_ref() == Some(frame))
+            .map(|(id, _)| id.clone())
+            .collect();
+        self.frames.remove(frame);
+        self.order.retain(|id| id != frame);
+        for child in below {
+            self.remove(&child);
+        }
+    }
+
+    /// A process is gone, and its frames with it.
+    pub(crate) fn session_ended(&mut self, session: &CdpSessionId) {
+        let lost: HashSet<FrameId> = self
+            .frames
+            .iter()
+            .filter(|(_, entry)| entry.session.id() == Some(session))
+            .map(|(id, _)| id.clone())
+            .collect();
+        for frame in lost {
+            self.remove(&frame);
+        }
+    }
+
+    pub(crate) fn world_made(&mut self, frame: &FrameId, world: WorldId, session: &CdpSession) {
+        if let Some(entry) = self.frames.get_mut(frame)
+            && entry.session.id() == session.id()
+        {
+            entry.world = Some(world);
+        }
+    }
+
+    pub(crate) fn world_gone(&mut self, world: WorldId, session: &CdpSession) {
+        for entry in self.frames.values_mut() {
+            if entry.world == Some(world) && entry.session.id() == session.id() {
+                entry.world = None;
+            }
+        }
+    }
+
+    pub(crate) fn worlds_cleared(&mut self, session: &CdpSession) {
+        for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
+            entry.world = None;
+        }
+    }
+
+    /// The process that serves a frame and the world its agent runs in.
+    pub(crate) fn find(&self, frame: &FrameId) -> Option<(CdpSession, Option<WorldId>)> {
+        self.frames.get(frame).map(|entry| (entry.session.clone(), entry.world))
+    }
+
+    /// The frame that is asked on behalf of this one: itself, or the nearest above that can read it.
+    pub(crate) fn root_of(&self, frame: &FrameId) -> Option<FrameId> {
+        let mut id = frame;
+        loop {
+            let entry = self.frames.get(id)?;
+            match &entry.parent {
+                Some(parent) if !self.is_root(entry, parent) => id = parent,
+                _ => return Some(id.clone()),
+            }
+        }
+    }
+
+    fn is_root(&self, entry: &Entry, parent: &FrameId) -> bool {
+        self.frames
+            .get(parent)
+            .is_none_or(|above| above.session.id() != entry.session.id() || above.origin != entry.origin)
+    }
+
+    /// The frames that have to be asked by themselves, parents before children.
+    pub(crate) fn roots(&self) -> Vec<Frame> {
+        let mut roots: Vec<Frame> = Vec::new();
+        for id in &self.order {
+            let Some(entry) = self.frames.get(id) else { continue };
+            let parent = entry.parent.as_ref();
+            if parent.is_none_or(|parent| self.is_root(entry, parent)) {
+                let parent = parent.and_then(|parent| self.root_of(parent));
+                roots.push(Frame { id: id.clone(), parent, url: entry.url.clone() });
+            }
+        }
+        // A frame that moved to another process keeps its place among its elders.
+        roots.sort_by_key(|frame| self.depth(&frame.id));
+        roots
+    }
+
+    fn depth(&self, frame: &FrameId) -> usize {
+        let mut depth = 0;
+        let mut id = frame;
+        while let Some(parent) = self.frames.get(id).and_then(|entry| entry.parent.as_ref()) {
+            depth += 1;
+            id = parent;
+        }
+        depth
+    }
+
+    /// Whether the world above already knows which element holds this frame.
+    pub(crate) fn is_named(&self, frame: &FrameId, above: WorldId) -> bool {
+        self.frames.get(frame).is_some_and(|entry| entry.named_in == Some(above))
+    }
+
+    pub(crate) fn named(&mut self, frame: &FrameId, above: WorldId) {
+        if let Some(entry) = self.frames.get_mut(frame) {
+            entry.named_in = Some(above);
+        }
+    }
+
+    /// Every process that serves frames of the page.
+    pub(crate) fn sessions(&self) -> Vec<CdpSession> {
+        let mut seen = HashSet::new();
+        let mut sessions = Vec::new();
+        for id in &self.order {
+            let Some(entry) = self.frames.get(id) else { continue };
+            if seen.insert(entry.session.id().cloned()) {
+                sessions.push(entry.session.clone());
+            }
+        }
+        sessions
+    }
+}

@@ -1,0 +1,66 @@
+//! What is known of a page from what its browser told: open dialog, file chooser, console, requests.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tabwire_cdp::{CdpSession, Event};
+use tokio::sync::watch;
+
+use crate::cdp_driver::Observer;
+use crate::console_log::ConsoleLog;
+use crate::dialog::Dialog;
+use crate::file_chooser::FileChooser;
+
+/// What is known of one page.
+#[derive(Debug, Default)]
+pub(crate) struct PageRecord {
+    dialog: watch::Sender<Option<Dialog>>,
+    chooser: watch::Sender<Option<FileChooser>>,
+    console: Mutex<ConsoleLog>,
+}
+
+impl PageRecord {
+    /// The open dialog, now and as it changes.
+    pub(crate) fn dialog(&self) -> watch::Receiver<Option<Dialog>> {
+        self.dialog.subscribe()
+    }
+
+    /// The dialog has been answered; its closing may be told late or never.
+    pub(crate) fn dialog_answered(&self) {
+        self.dialog.send_replace(None);
+    }
+
+    /// The file chooser that waits for files, now and as it changes.
+    pub(crate) fn chooser(&self) -> watch::Receiver<Option<FileChooser>> {
+        self.chooser.subscribe()
+    }
+
+    /// The file chooser has been given its files, or is not wanted any more.
+    pub(crate) fn chooser_answered(&self) {
+        self.chooser.send_replace(None);
+    }
+
+    /// What the page wrote to its console.
+    pub(crate) fn console(&self) -> MutexGuard<'_, ConsoleLog> {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for PageRecord {
+    fn observe(&self, session: &CdpSession, event: &Event) {
+        match event.method() {
+            "Page.javascriptDialogOpening" => {
+                if let Ok(dialog) = event.to::<Dialog>() {
+                    self.dialog.send_replace(Some(dialog));
+                }
+            }
+            "Page.javascriptDialogClosed" => self.dialog_answered(),
+            "Page.fileChooserOpened" => {
+                if let Ok(chooser) = event.to::<FileChooser>() {
+                    self.chooser.send_replace(Some(chooser.on(session)));
+                }
+            }
+            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" => self.console().observe(event),
+            _ => {}
+        }
+    }
+}

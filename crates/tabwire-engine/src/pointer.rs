@@ -1,0 +1,96 @@
+//! The mouse: what a person's hand does, as the events a browser trusts. Knows nothing of elements.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, Deadline};
+
+use crate::driver::Reply;
+use crate::element::Point;
+use crate::page::Page;
+
+/// A mouse button.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum MouseButton {
+    /// The one that clicks.
+    #[default]
+    Left,
+    /// The one that opens menus.
+    Right,
+    /// The wheel.
+    Middle,
+}
+
+impl MouseButton {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+            Self::Middle => "middle",
+        }
+    }
+
+    const fn bit(self) -> u8 {
+        match self {
+            Self::Left => 1,
+            Self::Right => 2,
+            Self::Middle => 4,
+        }
+    }
+}
+
+/// A key that is held while something else is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Modifier {
+    /// Alt, or Option.
+    Alt,
+    /// Control.
+    Control,
+    /// Meta: Command or the Windows key.
+    Meta,
+    /// Shift.
+    Shift,
+}
+
+/// The protocol's sum of held keys.
+pub(crate) fn modifier_bits(modifiers: &[Modifier]) -> u8 {
+    modifiers.iter().fold(0, |bits, modifier| {
+        bits | match modifier {
+            Modifier::Alt => 1,
+            Modifier::Control => 2,
+            Modifier::Meta => 4,
+            Modifier::Shift => 8,
+        }
+    })
+}
+
+/// A click: where, with what, how often.
+#[derive(Clone, Debug)]
+pub(crate) struct Click {
+    pub(crate) point: Point,
+    pub(crate) button: MouseButton,
+    pub(crate) count: u8,
+    pub(crate) modifiers: u8,
+}
+
+impl Page {
+    /// Sends a click's events in one breath; the answers come together.
+    pub(crate) fn begin_click(&self, click: &Click, deadline: Deadline) -> Vec<Reply<Value, CdpError>> {
+        let event = |kind: &str, buttons: u8, count: u8| {
+            json!({
+                "type": kind, "x": click.point.x, "y": click.point.y, "modifiers": click.modifiers,
+                "button": if kind == "mouseMoved" { "none" } else { click.button.name() },
+                "buttons": buttons, "clickCount": count,
+            })
+        };
+        let send = |params: Value| self.begin("Input.dispatchMouseEvent", &params, deadline);
+        let mut replies = vec![send(event("mouseMoved", 0, 0))];
+        for count in 1..=click.count {
+            replies.push(send(event("mousePressed", click.button.bit(), count)));
+            replies.push(send(event("mouseReleased", 0, count)));
+        }
+        replies
+    }
+}

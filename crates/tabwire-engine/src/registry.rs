@@ -1,0 +1,13 @@
+//! The list of actions. The command line, the API, the docs and the schemas are made from it.
+
+use crate::action::Definition;
+use crate::actions;
+
+/// Every action, in the order people meet them in the help.
+pub const ACTIONS: &[Definition] = actions::ALL;
+
+/// The action with this name; the command line's spelling counts too.
+#[must_use]
+pub fn find_action(name: &str) -> Option<&'static Definition> {
+    ACTIONS.iter().find(|action| action.name == name || action.command_name() == name)
+}

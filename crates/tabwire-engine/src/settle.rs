@@ -1,0 +1,434 @@
+//! Knowing when an action's consequences are over, from what the browser tells: no fixed waits.
+//!
+//! A watch is armed before the action's input. After it, the page agent says whether the document is at rest, and
+//! the events say what is under way: requests, navigations, dialogs. When nothing is, the answer is given at once.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_cdp::{Deadline, Event, Feed, TargetInfo};
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::browser::Browser;
+use crate::context::Context;
+use crate::driver::Reply;
+use crate::element::Element;
+use crate::changes::Changes;
+use crate::console_log::ConsoleEntry;
+use crate::event_mix::EventMix;
+use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS};
+use crate::page::Page;
+
+/// What is listened to while an action's consequences unfold.
+const METHODS: &[&str] = &[
+    "Page.frameStartedNavigating",
+    "Page.frameNavigated",
+    "Page.navigatedWithinDocument",
+    "Page.lifecycleEvent",
+    "Page.frameStoppedLoading",
+    "Page.javascriptDialogOpening",
+    "Page.fileChooserOpened",
+    "Page.downloadWillBegin",
+    "Network.requestWillBeSent",
+    "Network.loadingFinished",
+    "Network.loadingFailed",
+];
+
+/// Kinds of requests that go on for as long as the page likes, or that nothing waits for.
+const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Prefetch"];
+
+/// An action's consequences, watched since before its cause.
+pub(crate) struct Watch {
+    events: EventMix,
+    opened: Feed<TargetInfo>,
+    console: u64,
+    before: Option<Place>,
+    unfolding: Unfolding,
+    /// Whether the element acted on is in the main frame's reach.
+    in_main: bool,
+    /// Whether the element holds what it was meant to hold.
+    matches: Option<bool>,
+}
+
+/// Where a page is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) struct Place {
+    pub(crate) url: String,
+    pub(crate) title: String,
+}
+
+/// What is known of the consequences so far.
+#[derive(Debug, Default)]
+struct Unfolding {
+    main: Option<FrameId>,
+    under_way: HashSet<String>,
+    over: u32,
+    /// The document that is being loaded in place of the page's.
+    loading: Option<String>,
+    navigated: bool,
+    downloads: Vec<String>,
+}
+
+/// What the page agent says of the document.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Rest {
+    url: String,
+    title: String,
+    /// Elements that came or went.
+    elements: u64,
+    mutating: bool,
+    /// Milliseconds until animations that the action began are over.
+    #[serde(rename = "animationsEnd")]
+    animations_end: Option<u64>,
+    /// What the element holds afterwards, and whether it is what was wanted.
+    value: Option<Value>,
+    matches: Option<bool>,
+    /// What the pointer met in place of the element.
+    guard: Option<Guard>,
+}
+
+/// What the agent's guard saw of the pointer.
+#[derive(Debug, Deserialize)]
+struct Guard {
+    state: String,
+    by: Option<Met>,
+}
+
+/// What the pointer met.
+#[derive(Debug, Deserialize)]
+struct Met {
+    role: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestSent {
+    request_id: String,
+    #[serde(rename = "type", default)]
+    kind: String,
+    frame_id: Option<FrameId>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestOver {
+    request_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartedNavigating {
+    frame_id: FrameId,
+    loader_id: String,
+    #[serde(default)]
+    navigation_type: String,
+}
+
+#[derive(Deserialize)]
+struct FrameNavigated {
+    frame: NavigatedFrame,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct NavigatedFrame {
+    id: FrameId,
+    loader_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct LifecycleEvent {
+    frame_id: FrameId,
+    loader_id: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DownloadBegun {
+    frame_id: FrameId,
+    suggested_filename: String,
+}
+
+/// What came of an action.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    pub(crate) changes: Changes,
+    /// Whether the element holds what it was meant to hold, if that was asked.
+    pub(crate) matches: Option<bool>,
+}
+
+impl Guard {
+    /// The failure of input that would have reached another element and was stopped.
+    fn to_failure(&self) -> Option<Failure> {
+        if self.state != "blocked" {
+            return None;
+        }
+        let by = self.by.as_ref().map_or_else(
+            || "something else".to_owned(),
+            |met| format!("{} {:?}", met.role, met.name),
+        );
+        let message = format!("The element moved or was covered at the last moment; {by} would have been hit.");
+        Some(
+            Failure::new(ErrorCode::NotActionable, message)
+                .with_hint("Nothing was pressed. Take a new `tabwire snapshot` and try again."),
+        )
+    }
+}
+
+impl Unfolding {
+    fn take(&mut self, event: &Event) {
+        // What cannot be read is of a kind this version does not know.
+        let _ = self.try_take(event);
+    }
+
+    fn try_take(&mut self, event: &Event) -> Result<(), tabwire_cdp::CdpError> {
+        match event.method() {
+            "Network.requestWillBeSent" => {
+                let sent: RequestSent = event.to()?;
+                // The document's own request is the navigation's business.
+                let is_document = sent.kind == "Document" && sent.frame_id == self.main;
+                if !is_document && !ENDLESS.contains(&sent.kind.as_str()) {
+                    self.under_way.insert(sent.request_id);
+                }
+            }
+            "Network.loadingFinished" | "Network.loadingFailed" => {
+                if self.under_way.remove(&event.to::<RequestOver>()?.request_id) {
+                    self.over += 1;
+                }
+            }
+            "Page.frameStartedNavigating" => {
+                let started: StartedNavigating = event.to()?;
+                let within = started.navigation_type.to_ascii_lowercase().contains("samedocument");
+                if Some(&started.frame_id) == self.main.as_ref() && !within {
+                    self.loading = Some(started.loader_id);
+                }
+            }
+            "Page.frameNavigated" => {
+                let frame = event.to::<FrameNavigated>()?.frame;
+                if Some(&frame.id) == self.main.as_ref() {
+                    self.navigated = true;
+                    self.loading = Some(frame.loader_id);
+                    // What the old document had under way is over.
+                    self.under_way.clear();
+                }
+            }
+            "Page.lifecycleEvent" => {
+                let event: LifecycleEvent = event.to()?;
+                let is_main = Some(&event.frame_id) == self.main.as_ref();
+                if is_main && event.name == "load" && self.loading.as_ref() == Some(&event.loader_id) {
+                    self.loading = None;
+                }
+            }
+            "Page.frameStoppedLoading" if !self.navigated => self.loading = None,
+            "Page.downloadWillBegin" => {
+                let begun: DownloadBegun = event.to()?;
+                let _ = begun.frame_id;
+                self.loading = None;
+                self.downloads.push(begun.suggested_filename);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Watch {
+    /// Arms the watch. `before` is where the page is, if it is known already.
+    pub(crate) fn arm(page: &Page, browser: &Browser) -> Self {
+        Self {
+            events: EventMix::new(page.driver().events(METHODS)),
+            opened: browser.opened(),
+            console: page.record().console().count(),
+            before: None,
+            unfolding: Unfolding { main: Some(page.main_frame().clone()), ..Unfolding::default() },
+            in_main: true,
+            matches: None,
+        }
+    }
+
+    /// Notes where the page was before the action.
+    pub(crate) fn was_at(&mut self, url: &str, title: &str) {
+        self.before = Some(Place { url: url.to_owned(), title: title.to_owned() });
+    }
+
+    /// Notes where the page was before the action, from what its agent said of the element.
+    pub(crate) fn was_at_element(&mut self, element: &Element, page: &Page) {
+        self.in_main = element.frame == *page.main_frame();
+        if self.in_main {
+            self.was_at(&element.prepared.url, &element.prepared.title);
+        }
+    }
+
+    /// Asks the agent of the element's frame whether the document is at rest, in the same breath as the input
+    /// before it. `extra` says what input ends the action and what should have come of it, in the agent's words.
+    pub(crate) fn begin_rest(&self, page: &Page, element: &Element, extra: Value, deadline: Deadline) -> Reply<Value> {
+        let mut argument = extra;
+        argument["quiet"] = json!(quiet_milliseconds());
+        argument["since"] = json!(element.prepared.mark);
+        argument["key"] = json!(element.key());
+        page.driver().call(&element.frame, "settle", &argument, deadline)
+    }
+
+    /// Waits for animations that the action began and that end soon; longer ones are left to themselves.
+    async fn await_animations(&self, rest: &Rest, deadline: Deadline) {
+        let Some(end) = rest.animations_end.map(Duration::from_millis) else { return };
+        let until = tokio::time::Instant::now() + end.min(SETTLE_ANIMATION);
+        tokio::time::sleep_until(until.min(deadline.instant())).await;
+    }
+
+    /// Settles after input that was answered like this: a dialog or a new document in its place is a consequence.
+    pub(crate) async fn finish(
+        self,
+        context: &Context,
+        page: &Page,
+        input: Result<(), Failure>,
+        rest: Reply<Value>,
+    ) -> Result<Settled, Failure> {
+        let rest = match input {
+            Ok(()) => page.unless_blocked(rest).await,
+            Err(failure) if matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone) => Err(failure),
+            Err(failure) => return Err(failure),
+        };
+        let mut settled = self.settle(page, &context.browser, Some(rest), context.deadline).await?;
+        if context.snapshot && settled.changes.dialog.is_none() {
+            settled.changes.snapshot = None;
+        }
+        Ok(settled)
+    }
+
+    /// Waits until the consequences are over and says what they were. `rest` is the agent's answer if it has
+    /// been asked already, in the same breath as the input.
+    pub(crate) async fn settle(
+        mut self,
+        page: &Page,
+        browser: &Browser,
+        rest: Option<Result<Value, Failure>>,
+        deadline: Deadline,
+    ) -> Result<Settled, Failure> {
+        let mut changes = Changes::default();
+        let mut rest = rest;
+        loop {
+            let asked_in_main = self.in_main || rest.is_none();
+            let answer = match rest.take() {
+                Some(answer) => answer,
+                None => self.ask(page, deadline).await,
+            };
+            self.drain();
+            let at_rest = match answer {
+                Ok(value) => {
+                    let rest: Rest = serde_json::from_value(value).unwrap_or_default();
+                    changes.content |= rest.elements > 0;
+                    if let Some(failure) = rest.guard.as_ref().and_then(Guard::to_failure) {
+                        return Err(failure);
+                    }
+                    self.await_animations(&rest, deadline).await;
+                    changes.value = rest.value.as_ref().and_then(Value::as_str).map(str::to_owned).or(changes.value);
+                    self.matches = rest.matches.or(self.matches);
+                    let quiet = !rest.mutating;
+                    if asked_in_main {
+                        self.note_place(&mut changes, rest);
+                    }
+                    quiet
+                }
+                Err(failure) if failure.code == ErrorCode::DialogOpen => break,
+                // The document went away under the question: a navigation is on its way.
+                Err(failure) if failure.code == ErrorCode::TargetGone && !page.is_gone() => false,
+                Err(failure) if failure.code == ErrorCode::TargetGone => break,
+                Err(failure) => return Err(failure),
+            };
+            if self.is_over() && (at_rest || self.unfolding.navigated) {
+                break;
+            }
+            if !self.follow(page, deadline).await {
+                changes.still_loading = self.unfolding.loading.is_some();
+                break;
+            }
+        }
+        let matches = self.matches;
+        self.tell(page, browser, &mut changes).await;
+        Ok(Settled { changes, matches })
+    }
+
+    /// Asks the page agent whether the document is at rest.
+    async fn ask(&self, page: &Page, deadline: Deadline) -> Result<Value, Failure> {
+        page.call("settle", &json!({"quiet": quiet_milliseconds()}), deadline).await
+    }
+
+    fn drain(&mut self) {
+        while let Some(event) = self.events.take_next() {
+            self.unfolding.take(&event);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.unfolding.under_way.is_empty() && self.unfolding.loading.is_none()
+    }
+
+    fn note_place(&self, changes: &mut Changes, rest: Rest) {
+        let Some(before) = &self.before else { return };
+        changes.url = (rest.url != before.url).then_some(rest.url);
+        changes.title = (rest.title != before.title).then_some(rest.title);
+    }
+
+    /// Follows what is under way until it is over; false when it takes too long.
+    async fn follow(&mut self, page: &Page, deadline: Deadline) -> bool {
+        let patience = if self.unfolding.loading.is_some() { SETTLE_LOADING } else { SETTLE_REQUESTS };
+        let until = Deadline::at(deadline.instant().min(tokio::time::Instant::now() + patience));
+        while !self.is_over() {
+            let mut dialog = page.record().dialog();
+            let next = tokio::select! {
+                biased;
+                _ = dialog.wait_for(Option::is_some) => return true,
+                next = self.events.next(until) => next,
+            };
+            match next {
+                Ok(event) => self.unfolding.take(&event),
+                Err(_) => return false,
+            }
+            self.drain();
+        }
+        true
+    }
+
+    async fn tell(mut self, page: &Page, browser: &Browser, changes: &mut Changes) {
+        self.tell_recorded(page, changes);
+        while let Some(opened) = self.opened.take_next() {
+            if opened.is_page() && opened.opener_id.as_ref() == Some(page.target()) {
+                changes.new_tabs.push(browser.tab_of_target(&opened.target_id));
+                // Taken up at once, so that what it does first is seen; its loss is told when it is used.
+                let _ = browser.page_of(&opened.target_id).await;
+            }
+        }
+    }
+
+    fn tell_recorded(&mut self, page: &Page, changes: &mut Changes) {
+        changes.navigated = self.unfolding.navigated;
+        changes.requests = self.unfolding.over;
+        changes.downloads = std::mem::take(&mut self.unfolding.downloads);
+        changes.dialog.clone_from(&page.record().dialog().borrow());
+        changes.file_chooser = page
+            .record()
+            .chooser()
+            .borrow()
+            .as_ref()
+            .map(|chooser| if chooser.is_multiple() { "multiple" } else { "single" }.to_owned());
+        let console = page.record().console();
+        let errors = console.since(self.console).filter(|entry| entry.is_error());
+        changes.console_errors = errors.take(ERRORS_TOLD).map(told_error).collect();
+    }
+}
+
+/// How long the agent may wait for a document that keeps changing.
+fn quiet_milliseconds() -> u64 {
+    u64::try_from(SETTLE_QUIET.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn told_error(entry: &ConsoleEntry) -> String {
+    entry.text.lines().next().unwrap_or_default().chars().take(300).collect()
+}

@@ -1,0 +1,28 @@
+//! Bounds of snapshots, each with its reason.
+
+/// Characters a token is taken for when a budget is given in tokens.
+pub const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Tokens of a snapshot unless told otherwise.
+pub const SNAPSHOT_TOKENS: usize = 4_000;
+
+/// Characters of a snapshot that are never exceeded, in full mode either.
+pub const SNAPSHOT_CHARACTERS: usize = 1024 * 1024;
+
+/// A snapshot longer than this is written densely: several things on a line, fewer refs and targets.
+pub const SPACIOUS_CHARACTERS: usize = 3_000;
+
+/// Characters of a line on which several things stand.
+pub const LINE_CHARACTERS: usize = 160;
+
+/// Levels of nesting that are told apart; what is deeper stands on the last one.
+pub const SNAPSHOT_DEPTH: u16 = 48;
+
+/// Characters of any one string of a page that are kept.
+pub const STRING_CHARACTERS: usize = 8_192;
+
+/// Characters of a link's target that are written.
+pub const TARGET_CHARACTERS: usize = 60;
+
+/// Refs a tab keeps; the oldest go first.
+pub const REFS: usize = 65_536;

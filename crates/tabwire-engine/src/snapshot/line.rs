@@ -1,0 +1,169 @@
+//! How one node is written. Knows nothing of the nodes around it.
+
+use std::fmt::Write;
+
+use super::node::{Missing, Node, Note};
+use super::ref_table::{ElementHandle, ElementRef};
+use super::role::{Role, RoleKind};
+use super::walk_answer::Options;
+
+/// How much is written of each node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Density {
+    /// Everything that is known.
+    Spacious,
+    /// Refs of what can be acted on or looked into; targets only of links that stand alone.
+    Dense,
+}
+
+/// Where a node stands on its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// It starts the line, or stands among other kinds of things.
+    First,
+    /// It follows one of the same role, which is not repeated.
+    Following,
+    /// It starts a line on which others of its role follow.
+    Leading,
+}
+
+/// Gives refs for elements.
+pub(crate) type Refs<'a> = dyn FnMut(&ElementHandle) -> ElementRef + 'a;
+
+/// Writes nodes onto a line.
+pub(crate) struct LineWriter<'r> {
+    pub(crate) refs: &'r mut Refs<'r>,
+    pub(crate) density: Density,
+}
+
+impl LineWriter<'_> {
+    /// Writes one node. `without_name` leaves out a name that the one thing inside repeats.
+    pub(crate) fn write(&mut self, out: &mut String, node: &Node, position: Position, holds: bool, without_name: bool) {
+        if node.is_note() {
+            self.write_note(out, node);
+            return;
+        }
+        let tight = self.density == Density::Dense && position != Position::First;
+        if position != Position::Following {
+            write_role(out, &node.role, node.level);
+        }
+        if !node.name.is_empty() && !without_name {
+            if position != Position::Following {
+                out.push(' ');
+            }
+            let _ = write!(out, "{}", node.name.quoted());
+        }
+        if let Some(handle) = node.handle.as_ref().filter(|_| self.shows_ref(node, holds)) {
+            let reference = (self.refs)(handle);
+            let space = if tight && !node.name.is_empty() { "" } else { " " };
+            let space = if position == Position::Following && node.name.is_empty() { "" } else { space };
+            let _ = write!(out, "{space}[{reference}]");
+        }
+        write_details(out, node, tight);
+        if node.note.is_some() {
+            out.push(' ');
+            self.write_note(out, node);
+        }
+    }
+
+    fn shows_ref(&self, node: &Node, holds: bool) -> bool {
+        match node.role.kind() {
+            _ if node.is_acted() => true,
+            RoleKind::Part | RoleKind::Text => false,
+            _ => holds || self.density == Density::Spacious || node.role.as_str() == "iframe",
+        }
+    }
+
+    fn write_note(&mut self, out: &mut String, node: &Node) {
+        match &node.note {
+            Some(Note::Above(missing)) => self.write_missing(out, missing, " above"),
+            Some(Note::Below(missing)) => self.write_missing(out, missing, " below"),
+            Some(Note::Inside(missing)) => self.write_missing(out, missing, ""),
+            Some(Note::Unread(reason)) => {
+                let _ = write!(out, "(not read: {})", reason.quoted());
+            }
+            None => {}
+        }
+    }
+
+    fn write_missing(&mut self, out: &mut String, missing: &Missing, side: &str) {
+        let _ = write!(out, "({} more{}{side}", Grouped(missing.count), Unit(missing.unit.as_ref(), missing.count));
+        if let Some(container) = &missing.container {
+            let _ = write!(out, ": --within {}", (self.refs)(container));
+            if missing.from > 0 {
+                let _ = write!(out, " --from {}", missing.from);
+            }
+        }
+        out.push(')');
+    }
+}
+
+/// Headings are written as HTML names them: their level is the most told of all states.
+fn write_role(out: &mut String, role: &Role, level: Option<u32>) {
+    match level {
+        Some(level) if role.as_str() == "heading" => {
+            let _ = write!(out, "h{level}");
+        }
+        _ => out.push_str(role.as_str()),
+    }
+}
+
+fn write_details(out: &mut String, node: &Node, tight: bool) {
+    if let Some(level) = node.level.filter(|_| node.role.as_str() != "heading") {
+        let _ = write!(out, " level={level}");
+    }
+    let _ = write!(out, "{}", node.states);
+    if let Some(value) = &node.value {
+        let _ = write!(out, " value={}", value.quoted());
+    }
+    match &node.options {
+        Some(Options::Count(count)) => {
+            let _ = write!(out, " options={count}");
+        }
+        Some(Options::Labels(labels)) => {
+            for (at, label) in labels.iter().enumerate() {
+                let _ = write!(out, "{}{}", if at == 0 { " options=" } else { "|" }, label.quoted());
+            }
+        }
+        None => {}
+    }
+    if let Some(rows) = node.rows {
+        let _ = write!(out, " rows={rows}");
+    }
+    if node.clickable {
+        out.push_str(" clickable");
+    }
+    if let Some(concealed) = &node.concealed {
+        let _ = write!(out, " unseen={}", concealed.quoted());
+    }
+    if let Some(target) = node.target.as_ref().filter(|_| !tight) {
+        let _ = write!(out, " {}", target.short());
+    }
+}
+
+/// A number with its thousands apart.
+struct Grouped(u32);
+
+impl std::fmt::Display for Grouped {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let digits = self.0.to_string();
+        for (at, digit) in digits.char_indices() {
+            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+                formatter.write_char(',')?;
+            }
+            formatter.write_char(digit)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is counted, in the plural where there are several.
+struct Unit<'a>(Option<&'a Role>, u32);
+
+impl std::fmt::Display for Unit<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Some(role) = self.0 else { return Ok(()) };
+        let word = if role.as_str() == "listitem" { "item" } else { role.as_str() };
+        write!(formatter, " {word}{}", if self.1 == 1 { "" } else { "s" })
+    }
+}

@@ -1,0 +1,100 @@
+//! Where a link goes, short enough for a line. Knows nothing of names or refs.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::limits::TARGET_CHARACTERS;
+
+/// A link's target as it is written: the path on the same site, cut in the middle when long, nothing but plain ASCII.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct LinkTarget(String);
+
+impl LinkTarget {
+    /// Takes a target as the page agent gives it.
+    pub(crate) fn new(target: &str) -> Self {
+        let mut plain = String::with_capacity(target.len().min(STEPS));
+        for byte in target.bytes().take(STEPS) {
+            if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
+                plain.push(char::from(byte));
+            } else {
+                plain.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        Self(plain)
+    }
+
+    /// The target, cut in the middle so that it fits.
+    pub(crate) fn short(&self) -> Short<'_> {
+        Short(&self.0)
+    }
+
+    /// The target as far as it was read.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Bytes of a target that are looked at.
+const STEPS: usize = 2_048;
+
+/// Bytes beside letters and digits that stand for themselves. Quotes, brackets and blanks are not among them: with
+/// those a target could look like another part of the line.
+const PLAIN: &[u8] = b"/?#&=.:;,_-~%@!$+*'";
+
+impl<'de> Deserialize<'de> for LinkTarget {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Self::new(&String::deserialize(deserializer)?))
+    }
+}
+
+/// A target cut in the middle.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short<'a>(&'a str);
+
+impl fmt::Display for Short<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0;
+        if text.len() <= TARGET_CHARACTERS {
+            return formatter.write_str(text);
+        }
+        if text.starts_with("data:") || text.starts_with("javascript:") {
+            return write!(formatter, "{}…", &text[..TARGET_CHARACTERS / 3]);
+        }
+        let tail = TARGET_CHARACTERS / 3;
+        let head = TARGET_CHARACTERS - tail - 1;
+        write!(formatter, "{}…{}", &text[..head], &text[text.len() - tail..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(target: &str, expected: &str) {
+        assert_eq!(LinkTarget::new(target).short().to_string(), expected);
+    }
+
+    #[test]
+    fn short_targets_stay() {
+        check("/docs?page=2#top", "/docs?page=2#top");
+        check("https://other.example/a", "https://other.example/a");
+        check("mailto:me@example.com", "mailto:me@example.com");
+    }
+
+    #[test]
+    fn long_targets_are_cut_in_the_middle() {
+        let long = format!("https://other.example/{}/end.html", "x".repeat(100));
+        let short = LinkTarget::new(&long).short().to_string();
+        assert_eq!(short.chars().count(), TARGET_CHARACTERS);
+        assert!(short.starts_with("https://other.example/") && short.ends_with("/end.html"));
+        check(&format!("data:text/html,{}", "a".repeat(90)), "data:text/html,aaaaa…");
+    }
+
+    #[test]
+    fn t28_a_target_cannot_look_like_another_part_of_the_line() {
+        check("/a [e9] \"b\"\n- button", "/a%20%5Be9%5D%20%22b%22%0A-%20button");
+        check("/ä\u{202e}", "/%C3%A4%E2%80%AE");
+    }
+}

@@ -1,0 +1,25 @@
+//! Snapshots: what is on a page as short text a model can read and act on.
+//!
+//! The page agent walks (`page/agent/walk.js`); this module asks nothing itself. It stitches the frames' answers
+//! together, gives refs, keeps to a budget and writes lines. Every string of a page passes through `PageText` or
+//! `LinkTarget` before it is anywhere near a line.
+
+mod fence;
+mod limits;
+mod line;
+mod link_target;
+mod node;
+mod page_snapshot;
+mod page_text;
+mod ref_table;
+mod role;
+mod state;
+mod text_form;
+mod tree;
+mod walk_answer;
+
+pub(crate) use page_snapshot::{FrameReading, Snapshot};
+pub(crate) use page_text::PageText;
+pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable};
+pub(crate) use text_form::Spacing;
+pub(crate) use walk_answer::WalkAnswer;

@@ -1,0 +1,196 @@
+//! A snapshot as lines of text. Knows nothing of fences or of budgets.
+//!
+//! A line is `- role "name" [e12] state=value`. Things of one role that follow each other share a line and its role:
+//! `- link "Home" [e1] /, "Docs" [e2] /docs`. What holds only a few plain things has them on its own line after a colon,
+//! the cells of a row with bars between them.
+
+use super::limits::{LINE_CHARACTERS, SPACIOUS_CHARACTERS};
+use super::line::{Density, LineWriter, Position, Refs};
+use super::node::Node;
+use super::ref_table::{ElementHandle, ElementRef, RefTable};
+use super::role::RoleKind;
+use super::tree::Tree;
+
+/// How densely a snapshot is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    /// Spaciously if it is short, else densely.
+    #[default]
+    Fitting,
+    /// With everything that is known.
+    Spacious,
+}
+
+/// Writes nodes as lines, giving refs to what is shown with one.
+pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing) -> String {
+    let tree = Tree::new(nodes);
+    let density = match spacing {
+        Spacing::Spacious => Density::Spacious,
+        Spacing::Fitting if measure(&tree, Density::Spacious) <= SPACIOUS_CHARACTERS => Density::Spacious,
+        Spacing::Fitting => Density::Dense,
+    };
+    let mut mint = |handle: &ElementHandle| refs.mint(handle);
+    TextForm::write(&tree, &mut mint, density)
+}
+
+/// How long the text would be; no refs are given.
+pub(crate) fn measure(tree: &Tree<'_>, density: Density) -> usize {
+    let mut stand_in = |_: &ElementHandle| ElementRef::STAND_IN;
+    TextForm::write(tree, &mut stand_in, density).len()
+}
+
+struct TextForm<'t, 'r> {
+    tree: &'t Tree<'t>,
+    lines: LineWriter<'r>,
+    out: String,
+}
+
+impl<'t, 'r> TextForm<'t, 'r> {
+    fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density) -> String {
+        let mut form = TextForm { tree, lines: LineWriter { refs, density }, out: String::new() };
+        form.write_siblings(tree.top().collect(), 0);
+        form.out
+    }
+
+    /// Recursion is bounded: nodes are never deeper than `SNAPSHOT_DEPTH`.
+    fn write_siblings(&mut self, siblings: Vec<usize>, indent: usize) {
+        let siblings: Vec<usize> = siblings.into_iter().map(|at| self.dissolved(at)).collect();
+        let mut rest = siblings.as_slice();
+        while let Some(first) = rest.first().copied() {
+            let run = self.run_length(rest);
+            for _ in 0..indent {
+                self.out.push_str("  ");
+            }
+            self.out.push_str("- ");
+            if run > 1 {
+                let line = self.run_line(&rest[..run]);
+                self.out.push_str(&line);
+                self.out.push('\n');
+            } else {
+                self.write_thing(first, indent);
+            }
+            rest = &rest[run..];
+        }
+    }
+
+    /// A list item that holds one plain thing is not told; the thing is.
+    fn dissolved(&self, at: usize) -> usize {
+        let node = self.tree.node(at);
+        if node.role.as_str() != "listitem" || !node.name.is_empty() || node.is_acted() {
+            return at;
+        }
+        self.tree.only_child(at).filter(|child| self.is_plain(*child)).unwrap_or(at)
+    }
+
+    /// Whether a node holds nothing and is no note.
+    fn is_plain(&self, at: usize) -> bool {
+        self.tree.is_leaf(at) && self.tree.node(at).note.is_none()
+    }
+
+    /// How many of the siblings stand on one line because they are of one role.
+    fn run_length(&mut self, siblings: &[usize]) -> usize {
+        let role = &self.tree.node(siblings[0]).role;
+        if !matches!(role.kind(), RoleKind::Acted | RoleKind::Part) && role.as_str() != "img" {
+            return 1;
+        }
+        let mut length = 0;
+        let mut count = 0;
+        for at in siblings {
+            let node = self.tree.node(*at);
+            length += node.name.as_str().len() + 12 + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8);
+            if node.role != *role || !self.is_plain(*at) || (count > 0 && length > LINE_CHARACTERS) {
+                break;
+            }
+            count += 1;
+        }
+        count.max(1)
+    }
+
+    /// Things of one role on one line.
+    fn run_line(&mut self, run: &[usize]) -> String {
+        let mut line = String::new();
+        for (place, at) in run.iter().enumerate() {
+            if place > 0 {
+                line.push_str(if self.lines.density == Density::Dense { " " } else { ", " });
+            }
+            let position = if place == 0 { Position::Leading } else { Position::Following };
+            self.lines.write(&mut line, self.tree.node(*at), position, false, false);
+        }
+        line
+    }
+
+    /// A thing and what it holds, on its line if that is little, else on lines below.
+    fn write_thing(&mut self, at: usize, indent: usize) {
+        let node = self.tree.node(at);
+        let children: Vec<usize> = self.tree.children(at).map(|child| self.dissolved(child)).collect();
+        let inline = if children.is_empty() { None } else { self.inline(at, &children) };
+        let repeats = inline.is_some()
+            && children.len() == 1
+            && self.tree.node(children[0]).name == node.name
+            && self.tree.node(children[0]).role.kind() == RoleKind::Acted;
+        let mut line = String::new();
+        self.lines.write(&mut line, node, Position::First, !children.is_empty(), repeats);
+        self.out.push_str(&line);
+        match inline {
+            Some(inline) => {
+                self.out.push_str(": ");
+                self.out.push_str(&inline);
+                self.out.push('\n');
+            }
+            None => {
+                self.out.push('\n');
+                self.write_siblings(children, indent + 1);
+            }
+        }
+    }
+
+    /// What a thing holds as the rest of its line; none when it is too much or not plain.
+    fn inline(&mut self, at: usize, children: &[usize]) -> Option<String> {
+        let mut line = String::new();
+        if self.tree.node(at).role.as_str() == "row" {
+            for (place, cell) in children.iter().enumerate() {
+                if place > 0 {
+                    line.push_str(" | ");
+                }
+                self.write_cell(&mut line, *cell)?;
+            }
+            return (line.len() <= 2 * LINE_CHARACTERS).then_some(line);
+        }
+        self.write_inline(&mut line, children)?;
+        (line.len() <= LINE_CHARACTERS).then_some(line)
+    }
+
+    fn write_cell(&mut self, line: &mut String, at: usize) -> Option<()> {
+        let node = self.tree.node(at);
+        if !node.role.is_cell() || node.is_acted() || !node.states.is_empty() {
+            return self.write_inline(line, &[at]);
+        }
+        if self.tree.is_leaf(at) {
+            line.push_str(&node.name.quoted().to_string());
+            return Some(());
+        }
+        let children: Vec<usize> = self.tree.children(at).collect();
+        self.write_inline(line, &children)
+    }
+
+    fn write_inline(&mut self, line: &mut String, children: &[usize]) -> Option<()> {
+        let mut rest = children;
+        while let Some(first) = rest.first() {
+            if !self.is_plain(*first) {
+                return None;
+            }
+            if rest.len() < children.len() {
+                line.push_str(", ");
+            }
+            let run = self.run_length(rest);
+            if run > 1 {
+                let written = self.run_line(&rest[..run]);
+                line.push_str(&written);
+            } else {
+                self.lines.write(line, self.tree.node(*first), Position::First, false, false);
+            }
+            rest = &rest[run..];
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,203 @@
+//! The command line as a whole: our own commands and the registry's actions, and what a caller meant by one.
+//!
+//! One definition feeds parsing, help, completions and the reference page.
+
+use std::ffi::{OsStr, OsString};
+
+use clap::{Args, FromArgMatches, Subcommand};
+use serde_json::Value;
+use tabwire_engine::{ACTIONS, Definition, Effect, find_action};
+use tabwire_wire::TabId;
+
+use crate::cli::{Command, GlobalFlags, SessionFlags};
+
+/// Separates actions that are given in one command line.
+const THEN: &str = "--then";
+
+/// What every action takes besides its own parameters.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ActionFlags {
+    /// The tab it is for; the current one if left out.
+    #[arg(long, value_name = "TAB")]
+    pub(crate) tab: Option<TabId>,
+}
+
+/// What actions that change a page take besides.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ChangeFlags {
+    /// Also tell what changed in the snapshot.
+    #[arg(long)]
+    pub(crate) snapshot: bool,
+}
+
+/// One command with its flags.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    pub(crate) globals: GlobalFlags,
+    pub(crate) wanted: Wanted,
+}
+
+/// What a caller wants.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    Command(Command),
+    Action { definition: &'static Definition, params: Value, flags: ActionFlags, snapshot: bool, options: SessionFlags },
+}
+
+/// Other names that people try, with the action's name.
+const ALIASES: &[(&str, &str)] = &[("tabs", "tabs_list"), ("goto", "navigate"), ("key", "press")];
+
+/// The whole command line's definition, for help, completions and the reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    with_actions(ACTIONS.iter())
+}
+
+fn with_actions(actions: impl Iterator<Item = &'static Definition>) -> clap::Command {
+    let base = clap::Command::new("tabwire")
+        .version(tabwire_wire::VERSION)
+        .about("Lets software agents drive a browser.")
+        .max_term_width(100)
+        .arg_required_else_help(true)
+        .subcommand_required(true)
+        .after_help(
+            "Several actions may be given at once, separated by --then.\n\nStart with:\n  tabwire open https://example.org\n  tabwire snapshot\n  tabwire click e3\n  tabwire close",
+        );
+    let base = Command::augment_subcommands(GlobalFlags::augment_args(base));
+    base.subcommands(actions.map(action_command))
+}
+
+fn action_command(definition: &'static Definition) -> clap::Command {
+    let aliases = ALIASES.iter().filter(|(_, name)| *name == definition.name).map(|(alias, _)| *alias);
+    let named = clap::Command::new(definition.command_name()).visible_aliases(aliases);
+    let named = if definition.name.contains('_') { named.alias(definition.name) } else { named };
+    let command = ActionFlags::augment_args((definition.arguments)(named.clone()));
+    let command = if changes_page(definition) { ChangeFlags::augment_args(command) } else { command };
+    // The flags' own texts must not take the place of the action's.
+    let about = (definition.arguments)(named);
+    let command = match (about.get_about(), about.get_long_about()) {
+        (Some(short), long) => command.about(short.clone()).long_about(long.unwrap_or(short).clone()),
+        _ => command,
+    };
+    let takes: Vec<clap::Id> = command.get_arguments().map(|argument| argument.get_id().clone()).collect();
+    let command = SessionFlags::augment_args(command);
+    // Every action takes them, and they are told with `open`.
+    let flags: Vec<clap::Id> = command
+        .get_arguments()
+        .map(|argument| argument.get_id().clone())
+        .filter(|id| !takes.contains(id))
+        .collect();
+    flags.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
+}
+
+fn changes_page(definition: &Definition) -> bool {
+    matches!(definition.effect, Effect::Act | Effect::Navigate)
+}
+
+/// Reads what a caller typed: one command, or several actions.
+pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Error> {
+    let Some((program, rest)) = arguments.split_first() else { return parse_one(arguments).map(|one| vec![one]) };
+    let parts = rest.split(|argument| argument == OsStr::new(THEN));
+    let mut invocations: Vec<Invocation> = Vec::new();
+    for part in parts {
+        let line: Vec<OsString> = std::iter::once(program).chain(part).cloned().collect();
+        let mut next = parse_one(&line)?;
+        if let Some(first) = invocations.first() {
+            inherit(&mut next.globals, &first.globals);
+        }
+        invocations.push(next);
+    }
+    if invocations.len() > 1 {
+        let other = invocations.iter().any(|one| !matches!(one.wanted, Wanted::Action { .. } | Wanted::Command(Command::Open { .. } | Command::Close { .. })));
+        if other {
+            let message = "only actions, `open` and `close` may be joined with --then\n";
+            return Err(command().error(clap::error::ErrorKind::ArgumentConflict, message));
+        }
+    }
+    Ok(invocations)
+}
+
+/// What is said once for the first action holds for those after it.
+fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
+    if flags.session.is_none() {
+        flags.session.clone_from(&first.session);
+    }
+    flags.timeout = flags.timeout.or(first.timeout);
+    flags.json |= first.json;
+    flags.quiet |= first.quiet;
+}
+
+fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
+    // Building every action's arguments takes longer than most actions; one is built when one is named.
+    let named = arguments.iter().skip(1).find_map(|argument| find_named(argument.to_str()?));
+    let definition = match named {
+        Some(action) => with_actions(std::iter::once(action)),
+        None => command(),
+    };
+    let matches = match definition.try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        // A word that happens to be an action's name; the whole definition decides.
+        Err(error) if named.is_some() && error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
+            command().try_get_matches_from(arguments)?
+        }
+        Err(error) => return Err(error),
+    };
+    let globals = GlobalFlags::from_arg_matches(&matches)?;
+    let action = matches.subcommand().and_then(|(name, matched)| Some((find_action(name)?, matched)));
+    let wanted = match action {
+        None => Wanted::Command(Command::from_arg_matches(&matches)?),
+        Some((definition, matched)) => Wanted::Action {
+            definition,
+            params: (definition.read_arguments)(matched)?,
+            flags: ActionFlags::from_arg_matches(matched)?,
+            snapshot: changes_page(definition) && ChangeFlags::from_arg_matches(matched)?.snapshot,
+            options: SessionFlags::from_arg_matches(matched)?,
+        },
+    };
+    Ok(Invocation { globals, wanted })
+}
+
+fn find_named(word: &str) -> Option<&'static Definition> {
+    let aliased = ALIASES.iter().find(|(alias, _)| *alias == word).map(|(_, name)| *name);
+    find_action(aliased.unwrap_or(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Vec<Invocation>, clap::Error> {
+        parse(&line.split(' ').map(OsString::from).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn actions_are_read_from_the_registry() {
+        let read = read("tabwire --session a click e3 --nth 2 --json").expect("valid");
+        let [Invocation { globals, wanted: Wanted::Action { definition, params, .. } }] = &read[..] else {
+            panic!("one action: {read:?}");
+        };
+        assert_eq!((definition.name, globals.json), ("click", true));
+        assert_eq!((params["target"].as_str(), params["nth"].as_u64()), (Some("e3"), Some(2)));
+    }
+
+    #[test]
+    fn several_actions_share_what_is_said_first() {
+        let read = read("tabwire --session a click e3 --then tab-new --then fill e4 text").expect("valid");
+        let sessions: Vec<_> = read.iter().map(|one| one.globals.session.as_ref().map(ToString::to_string)).collect();
+        assert_eq!(sessions, vec![Some("a".to_owned()); 3]);
+        assert!(self::read("tabwire click e3 --then status").is_err());
+        assert!(self::read("tabwire click e3 --then").is_err());
+    }
+
+    #[test]
+    fn other_names_are_understood() {
+        for line in ["tabwire tabs", "tabwire tabs-list", "tabwire tabs_list", "tabwire goto x.org"] {
+            assert!(matches!(read(line).as_deref(), Ok([Invocation { wanted: Wanted::Action { .. }, .. }])), "{line}");
+        }
+    }
+}

@@ -29,7 +29,7 @@ class Walk {
     this.visits = full ? VISITED_FULL : VISITED_BRIEF;
     this.full = full;
     this.depth = options.depth ?? Infinity;
-    this.from = options.from ?? null;
+    this.from = options.from > 0 ? options.from - 1 : null;
     this.listened = options.listened?.length > 0 ? new Set(options.listened) : null;
     this.queues = Array.from({ length: REMOTENESS_LEVELS }, () => []);
     this.nearest = 0;

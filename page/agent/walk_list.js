@@ -59,7 +59,7 @@ function leave(frame, text, nodes) {
 function moreNode(depth, piece, side) {
   const more = { [side]: piece[side], key: keyOf(piece.element), total: piece.total };
   if (piece.unit !== "") more.unit = piece.unit;
-  more.from = side === "above" ? Math.max(0, piece.above - SHOWN_ALIKE) : piece.total - piece.below;
+  more.from = 1 + (side === "above" ? Math.max(0, piece.above - SHOWN_ALIKE) : piece.total - piece.below);
   return { role: "", name: "", key: 0, acted: false, extra: { more }, depth, remoteness: piece.remoteness, kept: true };
 }
 

@@ -26,3 +26,6 @@ pub const TARGET_CHARACTERS: usize = 60;
 
 /// Refs a tab keeps; the oldest go first.
 pub const REFS: usize = 65_536;
+
+/// Characters of a page's own address that are written.
+pub const URL_CHARACTERS: usize = 160;

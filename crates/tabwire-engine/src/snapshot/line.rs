@@ -34,6 +34,8 @@ pub(crate) type Refs<'a> = dyn FnMut(&ElementHandle) -> ElementRef + 'a;
 pub(crate) struct LineWriter<'r> {
     pub(crate) refs: &'r mut Refs<'r>,
     pub(crate) density: Density,
+    /// Nothing of what is written will be kept, so no refs are given.
+    pub(crate) is_trial: bool,
 }
 
 impl LineWriter<'_> {
@@ -54,7 +56,7 @@ impl LineWriter<'_> {
             let _ = write!(out, "{}", node.name.quoted());
         }
         if let Some(handle) = node.handle.as_ref().filter(|_| self.shows_ref(node, holds)) {
-            let reference = (self.refs)(handle);
+            let reference = self.reference(handle);
             let space = if tight && !node.name.is_empty() { "" } else { " " };
             let space = if position == Position::Following && node.name.is_empty() { "" } else { space };
             let _ = write!(out, "{space}[{reference}]");
@@ -64,6 +66,10 @@ impl LineWriter<'_> {
             out.push(' ');
             self.write_note(out, node);
         }
+    }
+
+    fn reference(&mut self, handle: &ElementHandle) -> ElementRef {
+        if self.is_trial { ElementRef::STAND_IN } else { (self.refs)(handle) }
     }
 
     fn shows_ref(&self, node: &Node, holds: bool) -> bool {
@@ -89,7 +95,7 @@ impl LineWriter<'_> {
     fn write_missing(&mut self, out: &mut String, missing: &Missing, side: &str) {
         let _ = write!(out, "({} more{}{side}", Grouped(missing.count), Unit(missing.unit.as_ref(), missing.count));
         if let Some(container) = &missing.container {
-            let _ = write!(out, ": --within {}", (self.refs)(container));
+            let _ = write!(out, ": --within {}", self.reference(container));
             if missing.from > 0 {
                 let _ = write!(out, " --from {}", missing.from);
             }

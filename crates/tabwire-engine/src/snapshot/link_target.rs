@@ -27,7 +27,12 @@ impl LinkTarget {
 
     /// The target, cut in the middle so that it fits.
     pub(crate) fn short(&self) -> Short<'_> {
-        Short(&self.0)
+        self.within(TARGET_CHARACTERS)
+    }
+
+    /// The target, cut in the middle to this many characters.
+    pub(crate) fn within(&self, characters: usize) -> Short<'_> {
+        Short(&self.0, characters)
     }
 
     /// The target as far as it was read.
@@ -51,19 +56,19 @@ impl<'de> Deserialize<'de> for LinkTarget {
 
 /// A target cut in the middle.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Short<'a>(&'a str);
+pub(crate) struct Short<'a>(&'a str, usize);
 
 impl fmt::Display for Short<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0;
-        if text.len() <= TARGET_CHARACTERS {
+        let Short(text, limit) = *self;
+        if text.len() <= limit {
             return formatter.write_str(text);
         }
         if text.starts_with("data:") || text.starts_with("javascript:") {
-            return write!(formatter, "{}…", &text[..TARGET_CHARACTERS / 3]);
+            return write!(formatter, "{}…", &text[..limit / 3]);
         }
-        let tail = TARGET_CHARACTERS / 3;
-        let head = TARGET_CHARACTERS - tail - 1;
+        let tail = limit / 3;
+        let head = limit - tail - 1;
         write!(formatter, "{}…{}", &text[..head], &text[text.len() - tail..])
     }
 }

@@ -4,7 +4,9 @@
 //! together, gives refs, keeps to a budget and writes lines. Every string of a page passes through `PageText` or
 //! `LinkTarget` before it is anywhere near a line.
 
+mod budget;
 mod fence;
+mod json_form;
 mod limits;
 mod line;
 mod link_target;
@@ -12,6 +14,7 @@ mod node;
 mod page_snapshot;
 mod page_text;
 mod ref_table;
+mod request;
 mod role;
 mod state;
 mod text_form;
@@ -21,5 +24,5 @@ mod walk_answer;
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
 pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable};
-pub(crate) use text_form::Spacing;
+pub(crate) use request::{Extent, Selection, SnapshotRequest};
 pub(crate) use walk_answer::WalkAnswer;

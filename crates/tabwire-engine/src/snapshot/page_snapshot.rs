@@ -2,11 +2,19 @@
 
 use std::collections::HashMap;
 
+use serde_json::Value;
 use tabwire_wire::FrameId;
 
-use super::limits::SNAPSHOT_DEPTH;
+use super::budget;
+use super::fence;
+use super::json_form;
+use super::limits::{SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH, URL_CHARACTERS};
+use super::link_target::LinkTarget;
 use super::node::{Node, Note};
 use super::page_text::PageText;
+use super::ref_table::{DocumentName, RefTable};
+use super::request::{Extent, SnapshotRequest};
+use super::text_form::write_lines;
 use super::walk_answer::{Left, Scroll, WalkAnswer, WalkNode};
 
 /// What asking one frame gave.
@@ -20,7 +28,7 @@ pub(crate) struct FrameReading {
 /// A page at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
-    pub(crate) url: PageText,
+    pub(crate) url: LinkTarget,
     pub(crate) title: PageText,
     pub(crate) scroll: Scroll,
     pub(crate) left: Left,
@@ -31,7 +39,7 @@ pub(crate) struct Snapshot {
 /// A walk of which some nodes are still to be taken.
 struct Open {
     frame: FrameId,
-    document: super::ref_table::DocumentName,
+    document: DocumentName,
     nodes: std::vec::IntoIter<WalkNode>,
     depth: u32,
     remoteness: u16,
@@ -43,7 +51,7 @@ impl Snapshot {
         let mut others: HashMap<FrameId, Result<WalkAnswer, String>> =
             others.into_iter().map(|reading| (reading.frame, reading.outcome)).collect();
         let mut snapshot =
-            Self { url: first.url, title: first.title, scroll: first.scroll, left: first.left, nodes: Vec::new() };
+            Self { url: LinkTarget::new(&first.url), title: first.title, scroll: first.scroll, left: first.left, nodes: Vec::new() };
         let mut open = vec![Open {
             frame,
             document: first.document,
@@ -78,6 +86,44 @@ impl Snapshot {
             }
         }
         snapshot
+    }
+
+    /// Leaves out what goes beyond the request's budget, farthest from the viewport first.
+    pub(crate) fn fit(&mut self, request: &SnapshotRequest) {
+        let (nodes, went) = budget::fit(std::mem::take(&mut self.nodes), request.characters());
+        self.nodes = nodes;
+        self.left.spent |= went;
+    }
+
+    /// The snapshot as text within its fence. Gives refs to what is shown with one.
+    pub(crate) fn to_text(&self, refs: &mut RefTable, request: &SnapshotRequest) -> String {
+        let mut body = write_lines(&self.nodes, refs, request.spacing());
+        if self.left.behind {
+            body.push_str("- (a modal dialog is open; the rest of the page is behind it)\n");
+        }
+        if self.left.spent && request.extent == Extent::Full {
+            body.push_str(&format!("- (cut at {SNAPSHOT_CHARACTERS} characters, the most a snapshot has)\n"));
+        } else if self.nodes.is_empty() {
+            body.push_str("- (nothing to see)\n");
+        }
+        fence::enclose(&self.heading(), &body)
+    }
+
+    /// The snapshot as nested JSON. Gives refs to all elements.
+    pub(crate) fn to_json(&self, refs: &mut RefTable) -> Value {
+        json_form::write_json(self, refs)
+    }
+
+    fn heading(&self) -> String {
+        let mut heading = self.url.within(URL_CHARACTERS).to_string();
+        if !self.title.is_empty() {
+            heading.push_str(&format!(" {}", self.title.quoted()));
+        }
+        let Scroll { y, height, viewport_height, .. } = self.scroll;
+        if height > viewport_height {
+            heading.push_str(&format!(" view={y}-{}/{height}", y.saturating_add(viewport_height)));
+        }
+        heading
     }
 }
 

@@ -47,7 +47,7 @@ struct TextForm<'t, 'r> {
 
 impl<'t, 'r> TextForm<'t, 'r> {
     fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density) -> String {
-        let mut form = TextForm { tree, lines: LineWriter { refs, density }, out: String::new() };
+        let mut form = TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out: String::new() };
         form.write_siblings(tree.top().collect(), 0);
         form.out
     }
@@ -123,24 +123,22 @@ impl<'t, 'r> TextForm<'t, 'r> {
     fn write_thing(&mut self, at: usize, indent: usize) {
         let node = self.tree.node(at);
         let children: Vec<usize> = self.tree.children(at).map(|child| self.dissolved(child)).collect();
-        let inline = if children.is_empty() { None } else { self.inline(at, &children) };
-        let repeats = inline.is_some()
-            && children.len() == 1
-            && self.tree.node(children[0]).name == node.name
-            && self.tree.node(children[0]).role.kind() == RoleKind::Acted;
-        let mut line = String::new();
-        self.lines.write(&mut line, node, Position::First, !children.is_empty(), repeats);
-        self.out.push_str(&line);
-        match inline {
-            Some(inline) => {
-                self.out.push_str(": ");
-                self.out.push_str(&inline);
-                self.out.push('\n');
-            }
-            None => {
-                self.out.push('\n');
-                self.write_siblings(children, indent + 1);
-            }
+        // Tried without refs first, so that refs are given in the order they are read.
+        self.lines.is_trial = true;
+        let fits = !children.is_empty() && self.inline(at, &children).is_some();
+        self.lines.is_trial = false;
+        let repeats = fits && children.len() == 1 && {
+            let child = self.tree.node(children[0]);
+            child.name == node.name && child.role.kind() == RoleKind::Acted
+        };
+        self.lines.write(&mut self.out, node, Position::First, !children.is_empty(), repeats);
+        if fits && let Some(inline) = self.inline(at, &children) {
+            self.out.push_str(": ");
+            self.out.push_str(&inline);
+            self.out.push('\n');
+        } else {
+            self.out.push('\n');
+            self.write_siblings(children, indent + 1);
         }
     }
 
@@ -154,10 +152,10 @@ impl<'t, 'r> TextForm<'t, 'r> {
                 }
                 self.write_cell(&mut line, *cell)?;
             }
-            return (line.len() <= 2 * LINE_CHARACTERS).then_some(line);
+            return (line.len() <= 2 * LINE_CHARACTERS || !self.lines.is_trial).then_some(line);
         }
         self.write_inline(&mut line, children)?;
-        (line.len() <= LINE_CHARACTERS).then_some(line)
+        (line.len() <= LINE_CHARACTERS || !self.lines.is_trial).then_some(line)
     }
 
     fn write_cell(&mut self, line: &mut String, at: usize) -> Option<()> {

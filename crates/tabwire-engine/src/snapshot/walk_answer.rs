@@ -16,7 +16,7 @@ pub(crate) struct WalkAnswer {
     /// The document whose agent answered; refs belong to it.
     pub(crate) document: DocumentName,
     /// Where the document is.
-    pub(crate) url: PageText,
+    pub(crate) url: String,
     /// What it is called.
     pub(crate) title: PageText,
     /// How far it is scrolled, and how large it is.

@@ -1,0 +1,98 @@
+//! Keeps a snapshot within its budget: what is farthest from the viewport goes, and a note says how much went.
+//! Knows nothing of how lines are written beyond what they cost.
+
+use super::node::{Missing, Node, Note};
+
+/// What a node costs beside its strings: indent, role, ref.
+const NODE_COST: usize = 18;
+/// Room left for the notes and for the lines around.
+const SPARE: usize = 400;
+
+/// Leaves out nodes until the rest costs at most this many characters. Says whether anything was left out.
+pub(crate) fn fit(nodes: Vec<Node>, characters: usize) -> (Vec<Node>, bool) {
+    let costs: Vec<usize> = nodes.iter().map(cost).collect();
+    let total: usize = costs.iter().sum();
+    if total <= characters {
+        return (nodes, false);
+    }
+    let kept = choose(&nodes, &costs, characters.saturating_sub(SPARE));
+    (without(nodes, &kept), true)
+}
+
+fn cost(node: &Node) -> usize {
+    let strings = node.name.as_str().len()
+        + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8)
+        + node.target.as_ref().map_or(0, |target| target.as_str().len().min(60));
+    NODE_COST + strings
+}
+
+/// Which nodes stay: the nearest, each with all it stands in.
+fn choose(nodes: &[Node], costs: &[usize], characters: usize) -> Vec<bool> {
+    let parents = parents(nodes);
+    let mut order: Vec<usize> = (0..nodes.len()).collect();
+    order.sort_by_key(|at| nodes[*at].remoteness);
+    let mut kept = vec![false; nodes.len()];
+    let mut spent = 0;
+    for at in order {
+        let mut path = Vec::new();
+        let mut next = Some(at);
+        while let Some(node) = next.filter(|node| !kept[*node]) {
+            path.push(node);
+            next = parents[node];
+        }
+        let price: usize = path.iter().map(|node| costs[*node]).sum();
+        if spent + price > characters {
+            continue;
+        }
+        spent += price;
+        for node in path {
+            kept[node] = true;
+        }
+    }
+    kept
+}
+
+/// The node each node stands in.
+fn parents(nodes: &[Node]) -> Vec<Option<usize>> {
+    let mut open: Vec<usize> = Vec::new();
+    let mut parents = Vec::with_capacity(nodes.len());
+    for (at, node) in nodes.iter().enumerate() {
+        while open.last().is_some_and(|last| nodes[*last].depth >= node.depth) {
+            open.pop();
+        }
+        parents.push(open.last().copied());
+        open.push(at);
+    }
+    parents
+}
+
+/// The nodes that stay, with a note wherever some went. A gap is told where its first node stood.
+fn without(nodes: Vec<Node>, kept: &[bool]) -> Vec<Node> {
+    let parents = parents(&nodes);
+    let containers: Vec<_> = parents.iter().map(|parent| parent.and_then(|at| nodes[at].handle.clone())).collect();
+    let mut shown: Vec<Node> = Vec::new();
+    for (at, node) in nodes.into_iter().enumerate() {
+        if kept[at] {
+            shown.push(node);
+            continue;
+        }
+        // What stands in a node that went is counted with it.
+        if parents[at].is_some_and(|parent| !kept[parent]) {
+            continue;
+        }
+        let count = match &node.note {
+            Some(Note::Above(missing) | Note::Below(missing) | Note::Inside(missing)) => missing.count,
+            _ => 1,
+        };
+        if let Some(Node { note: Some(Note::Inside(gap)), depth, .. }) = shown.last_mut()
+            && *depth == node.depth
+            && gap.container == containers[at]
+        {
+            gap.count += count;
+            continue;
+        }
+        let container = containers[at].clone();
+        shown.push(Node::of_note(Note::Inside(Missing { container, count, total: 0, unit: None, from: 0 }), node.depth));
+    }
+    shown
+}

@@ -51,7 +51,7 @@ fn named(question: Question<'_>) -> Reply {
     };
     let content_type = question.text("type").unwrap_or_else(|| "application/octet-stream".to_owned());
     let reply = Reply::new(&content_type, content);
-    if name.is_ascii() {
+    if name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
         return reply.attachment(&name);
     }
     let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
@@ -89,6 +89,8 @@ mod tests {
         assert_eq!(body, "content of ../../evil.sh\n");
         let (head, _) = get("/download/named?name=%C3%A9").await;
         assert!(head.contains("filename*=UTF-8''%C3%A9\r\n"), "{head}");
+        let (head, _) = get("/download/named?name=a%07").await;
+        assert!(head.contains("filename*=UTF-8''%61%07\r\n"), "{head}");
         let (head, _) = get("/download/named?name=page.html&type=text/html&bytes=7").await;
         assert!(
             head.contains("content-length: 7\r\n") && head.contains("content-type: text/html\r\n"),

@@ -1,275 +1,312 @@
 // Accessible names and descriptions, by the accname algorithm as Chrome runs it. Knows nothing of snapshots or
 // locators.
 //
-// A name is gathered as raw text with line breaks of blocks as spaces, and its whitespace is folded once at the end.
+// A name is put together from pieces. Pieces of one line stick together, pieces of different blocks and pieces that
+// are not plain text (a label, an alt text, a value) are set apart by a space; whitespace is folded once at the end.
 
-/** Roles whose name may come from what is inside. */
+/** Roles whose name may come from what is inside. A row's may too, in a grid. */
 const NAMED_BY_CONTENT = new Set(
-  ("button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio option radio row " +
-    "rowheader switch tab term tooltip treeitem " +
-    "doc-backlink doc-biblioref doc-glossref doc-noteref").split(" "),
+  ("button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox menuitemradio option radio " +
+    "rowheader switch tab term tooltip treeitem graphics-object " +
+    "doc-backlink doc-biblioref doc-glossref doc-noteref doc-subtitle").split(" "),
 );
 
-let labelsByControl = null;
+/** Roles of things that have no name of their own but are part of the name of what they are in. */
+const PART_OF_NAME = new Set(
+  ("canvas caption code definition deletion emphasis generic insertion list listitem mark paragraph region strong " +
+    "subscript superscript time").split(" "),
+);
 
-/** Forgets what was remembered for the pass. */
-function forgetNames() {
-  labelsByControl = null;
-}
+/** Roles that cannot be named; a title describes them. */
+const NEVER_NAMED = new Set(
+  ("caption code definition deletion emphasis generic insertion mark paragraph strong subscript suggestion " +
+    "superscript term time").split(" "),
+);
 
-/** Where in the algorithm a piece of text is gathered. */
+/** Elements without a role that a title may name all the same. */
+const TITLED_TAGS = new Set(["abbr", "dl", "embed", "figcaption", "label", "legend", "object", "ruby", "table"]);
+
+/** At most this many things are put into one name, as in Chrome. */
+const NAME_PIECES = 100;
+
+/** Where a name came from, as far as it matters for spaces and descriptions. */
+const FROM_NOTHING = 0;
+const FROM_CONTENT = 1;
+const FROM_ATTRIBUTE = 2;
+const FROM_REFERENCE = 3;
+const FROM_VALUE = 4;
+const FROM_CAPTION = 5;
+const FROM_TITLE = 6;
+
+/** One run of the algorithm. */
 class NameWalk {
-  constructor() {
-    this.visited = new Set();
-    /** Inside aria-labelledby or aria-describedby: such references are not followed again. */
-    this.referenced = false;
-    /** Inside something hidden that was referred to directly: hidden things count. */
-    this.hidden = false;
-    /** Inside the content of something else. */
-    this.inside = false;
+  /** `root` is the element that aria-labelledby or aria-describedby led to; null outside of such references. */
+  constructor(visited, root) {
+    this.visited = visited;
+    this.root = root;
+    /** Something hidden was referred to: then all that is in it counts. */
+    this.isHidden = root !== null && !isExposed(root);
+    this.pieces = 0;
+    this.from = FROM_NOTHING;
   }
 }
 
 /** The element's accessible name; "" when it has none. */
 function nameOf(element) {
-  return foldSpace(alternativeOf(element, new NameWalk(), roleOf(element)));
+  return inPass(() => foldSpace(alternativeOf(element, new NameWalk(new Set(), null), semanticsOf(element), false)));
 }
 
 function foldSpace(text) {
-  return text.replace(/[\t\n\f\r \u200b]+/g, " ").trim();
+  return text.replace(/[\t\n\f\r ]+/g, " ").replace(/^ | $/g, "");
 }
 
-/** The element's text alternative, whitespace as it comes. */
-function alternativeOf(element, walk, role) {
-  if (walk.visited.has(element)) return "";
-  walk.visited.add(element);
-  if (!walk.referenced && element.hasAttribute("aria-labelledby")) {
-    const text = referencedText(element.ariaLabelledByElements, walk);
-    if (text !== "") return text;
+/** The element's text alternative, whitespace as it comes. `inner`: on the way through another element's name. */
+function alternativeOf(element, walk, role, inner) {
+  const isNew = !walk.visited.has(element);
+  if (inner && isNew) {
+    const value = valueInName(element, role, walk);
+    if (value !== null) {
+      walk.from = FROM_VALUE;
+      return value;
+    }
   }
-  if (walk.inside) {
-    const value = embeddedValueOf(element, role);
-    if (value !== null) return value;
+  walk.visited.add(element);
+  const text = ariaNameOf(element, walk, isNew) || nativeNameOf(element, walk, inner);
+  if (text !== "") return inner && element.type === "file" ? `${text}: ${chosenFilesOf(element)}` : text;
+  if (isNamedByContent(element, role, walk, inner)) {
+    const content = contentOf(element, walk);
+    walk.from = FROM_CONTENT;
+    if (content !== "") return content;
+  }
+  return titleNameOf(element, walk, role);
+}
+
+/** The name by aria-labelledby or aria-label. */
+function ariaNameOf(element, walk, isNew) {
+  if (walk.root === null && isNew && element.hasAttribute("aria-labelledby")) {
+    const text = referencedText(element.ariaLabelledByElements, walk.visited);
+    walk.from = FROM_REFERENCE;
+    if (!isBlank(text)) return text;
   }
   const label = element.getAttribute("aria-label");
-  if (label !== null && label.trim() !== "") return label;
-  const native = nativeNameOf(element, walk, role);
-  if (native !== "") return native;
-  if (walk.inside || NAMED_BY_CONTENT.has(role)) {
-    const text = contentOf(element, walk);
-    if (text.trim() !== "") return text;
-  }
-  return tooltipOf(element);
+  walk.from = FROM_ATTRIBUTE;
+  return label === null || isBlank(label) ? "" : label;
 }
 
-function tooltipOf(element) {
+/** The title as a name, where the role allows it; an image with an empty alt has said that it has no name. */
+function titleNameOf(element, walk, role) {
   const title = element.getAttribute("title");
-  if (title !== null && title.trim() !== "") return title;
-  return "";
+  walk.from = FROM_NOTHING;
+  if (title === null || title === "") return "";
+  if (walk.root === null && NEVER_NAMED.has(role) && !isTitled(element)) return "";
+  if ((element.localName === "img" || element.localName === "area") && element.getAttribute("alt") === "") return "";
+  walk.from = FROM_TITLE;
+  return title;
+}
+
+/** Whether a title names the element though it has no role. */
+function isTitled(element) {
+  return TITLED_TAGS.has(element.localName) || element.localName.includes("-") || isEditingHost(element);
 }
 
 /** The texts of elements that a reference names, joined by spaces. */
-function referencedText(elements, walk) {
+function referencedText(elements, visited) {
   const parts = [];
   for (const element of elements ?? []) {
-    const inner = new NameWalk();
-    inner.visited = new Set(walk.visited);
-    inner.visited.delete(element);
-    inner.referenced = true;
-    inner.inside = true;
-    inner.hidden = !isExposed(element);
-    const text = foldSpace(alternativeOf(element, inner, roleOf(element)));
+    const text = alternativeOf(element, new NameWalk(visited, element), semanticsOf(element), true);
+    visited.add(element);
     if (text !== "") parts.push(text);
   }
   return parts.join(" ");
 }
 
-/** The value of a control that stands inside a label or another name; null for anything else. */
-function embeddedValueOf(element, role) {
+/** Whether what is inside the element counts as its name here. */
+function isNamedByContent(element, role, walk, inner) {
+  if (element.localName === "select" && isHtml(element)) return false;
+  if (isTextField(element, role)) return walk.root === element;
+  if (walk.root !== null || NAMED_BY_CONTENT.has(role)) return true;
   switch (role) {
-    case "textbox":
-    case "searchbox":
-      return isHtml(element) && "value" in element ? element.value : null;
-    case "combobox":
-    case "listbox":
-      if (element.localName === "select") return chosenTextOf(element);
-      if (element.localName === "input") return element.value;
-      return null;
-    case "slider":
-    case "spinbutton":
-    case "progressbar":
-    case "meter":
-      return element.getAttribute("aria-valuetext") ?? element.getAttribute("aria-valuenow") ?? element.value ?? null;
-    default:
-      return null;
-  }
-}
-
-function chosenTextOf(select) {
-  return Array.from(select.selectedOptions, (option) => option.label).join(" ");
-}
-
-/** The name HTML gives the element by its own means: labels, alt, legend, caption, value. */
-function nativeNameOf(element, walk, role) {
-  if (element.namespaceURI !== HTML_NAMESPACE) return foreignNameOf(element);
-  switch (element.localName) {
-    case "input":
-      return inputNameOf(element, walk);
-    case "button":
-    case "meter":
-    case "output":
-    case "progress":
-      return labelTextOf(element, walk);
-    case "select":
-      return labelTextOf(element, walk);
-    case "textarea":
-      return labelTextOf(element, walk) || tooltipOf(element) || (element.getAttribute("placeholder") ?? "");
+    case "math":
+      return isHtml(element);
+    case "row":
+      return isInGrid(element);
     case "img":
-    case "area":
-      return element.getAttribute("alt") ?? "";
-    case "fieldset":
-      return childText(element, "legend", walk);
-    case "table":
-      return childText(element, "caption", walk);
-    case "figure":
-      return "";
-    case "optgroup":
-      return element.label;
-    case "option":
-      return element.getAttribute("label") ?? "";
-    case "html":
-      return element.ownerDocument.title;
+      return inner && element.localName === "svg";
     default:
-      return element.localName.includes("-") ? labelTextOf(element, walk) : "";
+  }
+  if (!inner) return PART_OF_NAME.has(role) && isFocusedText(element);
+  if (PART_OF_NAME.has(role)) return isHtml(element) || element.namespaceURI === SVG_NAMESPACE;
+  return element.localName === "footer" || element.localName === "address" || element.localName === "details";
+}
+
+function isInGrid(row) {
+  for (let node = composedParent(row); node !== null; node = composedParent(node)) {
+    const role = semanticsOf(node);
+    if (role === "grid" || role === "treegrid") return true;
+    if (role !== "generic" && role !== "none" && role !== "group" && role !== "rowgroup") return false;
+  }
+  return false;
+}
+
+/** Text that has the focus is named by itself, so that whoever lands there knows where. */
+function isFocusedText(element) {
+  return element.hasAttribute("tabindex") && element.getRootNode().activeElement === element && !element.isContentEditable;
+}
+
+/** Text of several pieces. */
+class NameText {
+  constructor() {
+    this.text = "";
+    this.isApart = false;
+  }
+
+  /** What comes next is not on one line with what came before. */
+  setApart() {
+    this.isApart = true;
+  }
+
+  add(piece) {
+    if (piece === "") return;
+    if (this.isApart && this.text !== "" && !/[\t\n\f\r ]$/.test(this.text) && !/^[\t\n\f\r ]/.test(piece)) this.text += " ";
+    this.text += piece;
+    this.isApart = false;
   }
 }
 
-function foreignNameOf(element) {
-  if (element.namespaceURI !== SVG_NAMESPACE) return "";
-  for (const child of element.children) if (child.localName === "title") return child.textContent;
-  return "";
-}
-
-function inputNameOf(input, walk) {
-  const label = labelTextOf(input, walk);
-  if (label !== "") return label;
-  switch (input.type) {
-    case "submit":
-      return input.getAttribute("value") ?? (tooltipOf(input) || "Submit");
-    case "reset":
-      return input.getAttribute("value") ?? (tooltipOf(input) || "Reset");
-    case "button":
-      return input.getAttribute("value") ?? "";
-    case "image":
-      return input.getAttribute("alt") ?? input.getAttribute("value") ?? (tooltipOf(input) || "Submit");
-    case "file":
-      return tooltipOf(input) || (input.multiple ? "Choose Files" : "Choose File");
-    default:
-      return tooltipOf(input) || (input.getAttribute("placeholder") ?? input.getAttribute("aria-placeholder") ?? "");
-  }
-}
-
-/** The text of all labels of a control. */
-function labelTextOf(control, walk) {
-  const parts = [];
-  for (const label of control.labels ?? []) {
-    if (walk.visited.has(label)) continue;
-    const inner = new NameWalk();
-    inner.visited = walk.visited;
-    inner.referenced = true;
-    inner.inside = true;
-    inner.hidden = false;
-    const text = foldSpace(alternativeOf(label, inner, roleOf(label)));
-    if (text !== "") parts.push(text);
-  }
-  return parts.join(" ");
-}
-
-function childText(element, name, walk) {
-  for (const child of element.children) {
-    if (child.localName !== name) continue;
-    const inner = new NameWalk();
-    inner.visited = walk.visited;
-    inner.referenced = true;
-    inner.inside = true;
-    return alternativeOf(child, inner, "generic");
-  }
-  return "";
-}
-
-/** The text of what is inside the element, with spaces where blocks meet. */
+/** The text of what is inside the element. */
 function contentOf(element, walk) {
-  const inner = new NameWalk();
-  inner.visited = walk.visited;
-  inner.referenced = walk.referenced;
-  inner.hidden = walk.hidden;
-  inner.inside = true;
-  let text = pseudoText(element, "::before");
-  if (element.localName === "details" && !element.open && !walk.hidden) {
-    const summary = summaryOf(element);
-    return text + (summary === null ? "" : pieceOf(summary, inner));
+  if (!walk.isHidden && styleOf(element).contentVisibility === "hidden") return "";
+  const only = element.firstChild;
+  if (only !== null && only === element.lastChild && only.nodeType === Node.TEXT_NODE && isPlain(element)) {
+    walk.pieces += 1;
+    return shownText(only.data, element, walk);
   }
+  const text = new NameText();
+  addChildren(text, element, walk);
+  return text.text;
+}
+
+/** Whether the element shows its own child nodes and nothing else. */
+function isPlain(element) {
+  return element.shadowRoot === null && element.localName !== "slot" && !hasGeneratedText(element) && !element.hasAttribute("aria-owns");
+}
+
+function addChildren(text, element, walk) {
+  if (element.localName === "details" && !element.open && isHtml(element) && !walk.isHidden) {
+    const summary = summaryOf(element);
+    if (summary !== null) addElement(text, summary, walk);
+    return;
+  }
+  const generated = hasGeneratedText(element);
+  if (generated) addGeneratedText(text, element, "::before", walk);
   for (const child of composedChildren(element)) {
     if (child.nodeType === Node.TEXT_NODE) {
-      text += shownText(child.data, element);
-    } else if (child.nodeType === Node.ELEMENT_NODE) {
-      text += pieceOf(child, inner);
+      if (walk.pieces++ > NAME_PIECES) break;
+      if (walk.isHidden) text.setApart();
+      text.add(shownText(child.data, element, walk));
+    } else if (child.nodeType === Node.ELEMENT_NODE && (child.id === "" || ownerOf(child) === null)) {
+      addElement(text, child, walk);
     }
   }
-  return text + pseudoText(element, "::after");
-}
-
-/** Text as it is shown: CSS may change its case. */
-function shownText(data, element) {
-  if (!/\S/.test(data)) return " ";
-  switch (styleOf(element).textTransform) {
-    case "uppercase":
-      return data.toUpperCase();
-    case "lowercase":
-      return data.toLowerCase();
-    case "capitalize":
-      return data.replace(/(^|[\s"'(\[{-])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase());
-    default:
-      return data;
-  }
-}
-
-function pieceOf(element, walk) {
-  if (element.localName === "br") return " ";
-  const exposure = walk.hidden ? SHOWS_SELF | SHOWS_CHILDREN : exposureOf(element);
-  if (exposure === 0) return "";
-  if (exposure === SHOWS_CHILDREN) {
-    let text = "";
-    for (const child of composedChildren(element)) {
-      if (child.nodeType === Node.ELEMENT_NODE) text += pieceOf(child, walk);
+  if (element.hasAttribute("aria-owns")) {
+    for (const owned of ownedBy(element)) {
+      text.setApart();
+      addElement(text, owned, walk);
     }
-    return text;
   }
-  const text = alternativeOf(element, walk, roleOf(element));
+  if (generated) addGeneratedText(text, element, "::after", walk);
+}
+
+/** Elements that are never part of a name. */
+const SILENT_TAGS = new Set(["head", "noscript", "rp", "script", "style", "template"]);
+
+function addElement(text, element, walk) {
+  const name = element.localName;
+  if (walk.pieces > NAME_PIECES || SILENT_TAGS.has(name) || (name === "rt" && walk.root === null)) return;
+  if (name === "br") {
+    text.add("\n");
+    return;
+  }
+  if (walk.root === null && walk.visited.has(element)) return;
+  if (!walk.isHidden) {
+    const exposure = exposureOf(element);
+    if ((exposure & SHOWS_SELF) === 0) {
+      addHidden(text, element, exposure, walk);
+      return;
+    }
+  }
+  addShown(text, element, walk);
+}
+
+/** Of something hidden, what is shown again counts; a block that keeps its place sets apart. */
+function addHidden(text, element, exposure, walk) {
   const display = styleOf(element).display;
-  return display === "inline" || display === "contents" ? text : ` ${text} `;
+  if (display === "none") return;
+  if (display !== "inline") text.setApart();
+  if ((exposure & SHOWS_CHILDREN) === 0) return;
+  for (const child of composedChildren(element)) if (child.nodeType === Node.ELEMENT_NODE) addElement(text, child, walk);
 }
 
-/** The text CSS puts before or after the element; its alternative text if it has one. */
-function pseudoText(element, which) {
-  const content = getComputedStyle(element, which).content;
-  if (content === "none" || content === "normal" || content === "") return "";
-  const slash = content.lastIndexOf(' / "');
-  const source = slash >= 0 ? content.slice(slash + 3) : content;
-  let text = "";
-  for (const [, quoted] of source.matchAll(/"((?:[^"\\]|\\.)*)"/g)) text += quoted.replace(/\\(.)/g, "$1");
-  return text;
+function addShown(text, element, walk) {
+  const role = semanticsOf(element);
+  const display = walk.isHidden ? "none" : styleOf(element).display;
+  if (role === "generic" && display === "inline" && isTransparent(element)) {
+    walk.visited.add(element);
+    addChildren(text, element, walk);
+    return;
+  }
+  walk.pieces += 1;
+  let piece;
+  let isApart = display !== "inline" || REPLACED_TAGS.has(element.localName) || isControl(element, role);
+  if (role === "none") {
+    walk.visited.add(element);
+    piece = contentOf(element, walk);
+  } else {
+    piece = alternativeOf(element, walk, role, true);
+    if (piece !== "" && walk.from !== FROM_CONTENT) isApart = true;
+  }
+  if (isApart) text.setApart();
+  text.add(piece);
+  if (isApart) text.setApart();
+}
+
+const REPLACED_TAGS = new Set("audio canvas embed iframe img input meter object progress select svg textarea video".split(" "));
+const INLINE_TAGS = new Set("a b bdi bdo big cite data font i kbd nobr samp small span tt u var wbr".split(" "));
+const SPEAKING_ATTRIBUTE = /^(id|title|tabindex|lang|contenteditable|role|aria-.*)$/;
+
+/** Whether the element only styles a stretch of text. */
+function isTransparent(element) {
+  if (!INLINE_TAGS.has(element.localName)) return false;
+  return !element.hasAttributes() || !element.getAttributeNames().some((name) => SPEAKING_ATTRIBUTE.test(name));
+}
+
+const CONTROL_ROLES = new Set(
+  ("button checkbox combobox listbox menuitem menuitemcheckbox menuitemradio radio scrollbar searchbox slider " +
+    "spinbutton switch tab textbox").split(" "),
+);
+
+function isControl(element, role) {
+  return element.localName === "button" || (CONTROL_ROLES.has(role) && element.hasAttribute("role"));
 }
 
 /** The element's accessible description; "" when it has none. */
 function descriptionOf(element) {
+  return inPass(() => foldSpace(rawDescriptionOf(element)));
+}
+
+function rawDescriptionOf(element) {
   if (element.hasAttribute("aria-describedby")) {
-    const text = referencedText(element.ariaDescribedByElements, new NameWalk());
-    if (text !== "") return foldSpace(text);
+    const text = referencedText(element.ariaDescribedByElements, new Set());
+    if (!isBlank(text)) return text;
   }
   const description = element.getAttribute("aria-description");
-  if (description !== null && description.trim() !== "") return foldSpace(description);
+  if (description !== null && description !== "") return description;
   const title = element.getAttribute("title");
-  if (title !== null && title.trim() !== "" && nameOf(element) !== foldSpace(title)) return foldSpace(title);
-  return "";
+  const isNative = DESCRIBED_TAGS.has(element.localName);
+  if (!isNative && (title === null || title === "")) return "";
+  const walk = new NameWalk(new Set(), null);
+  alternativeOf(element, walk, semanticsOf(element), false);
+  const native = isNative ? nativeDescriptionOf(element, walk.from) : "";
+  if (native !== "" || title === null || walk.from === FROM_TITLE) return native;
+  return title.trim() === (element.innerText ?? "").trim() ? "" : title;
 }

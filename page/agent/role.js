@@ -1,5 +1,5 @@
-// Roles of elements: what the author says in the role attribute, else what HTML gives. Knows nothing of names, except
-// whether an author gave one, and nothing of what is visible.
+// Roles of elements: what the author says in the role attribute, else what HTML gives. Knows nothing of what is
+// visible, and of names only whether an author gave one. Tables have a part of their own.
 
 /** Roles an author may give. Abstract ones are not among them. */
 const ARIA_ROLES = new Set(
@@ -22,34 +22,35 @@ const ARIA_ROLES = new Set(
 /** Attributes that every element may carry; one of them keeps an element from being presentational. */
 const GLOBAL_ATTRIBUTES = [
   "aria-atomic", "aria-braillelabel", "aria-brailleroledescription", "aria-busy", "aria-controls", "aria-current",
-  "aria-describedby", "aria-description", "aria-details", "aria-dropeffect", "aria-flowto", "aria-grabbed",
-  "aria-keyshortcuts", "aria-label", "aria-labelledby", "aria-live", "aria-owns", "aria-relevant",
-  "aria-roledescription",
+  "aria-describedby", "aria-description", "aria-details", "aria-flowto", "aria-keyshortcuts", "aria-label",
+  "aria-labeledby", "aria-labelledby", "aria-live", "aria-owns", "aria-relevant", "aria-roledescription",
 ];
 
-/** Roles of elements that have the same one wherever they are. */
+/** Roles of HTML elements that are the same wherever they stand. */
 const PLAIN_ROLES = new Map(Object.entries({
-  address: "group", article: "article", blockquote: "blockquote", caption: "caption", code: "code", dd: "definition",
-  del: "deletion", details: "group", dfn: "term", dialog: "dialog", dt: "term", em: "emphasis", fieldset: "group",
-  figure: "figure", form: "form", h1: "heading", h2: "heading", h3: "heading", h4: "heading", h5: "heading",
-  h6: "heading", hgroup: "group", hr: "separator", html: "document", ins: "insertion", main: "main", mark: "mark",
-  menu: "list", meter: "meter", nav: "navigation", ol: "list", optgroup: "group", option: "option", output: "status",
-  p: "paragraph", progress: "progressbar", s: "deletion", search: "search", strong: "strong",
-  sub: "subscript", summary: "button", sup: "superscript", table: "table", textarea: "textbox", time: "time",
-  ul: "list", button: "button", iframe: "iframe", frame: "iframe", video: "video", audio: "audio", canvas: "canvas",
+  address: "group", article: "article", audio: "audio", blockquote: "blockquote", button: "button", canvas: "canvas",
+  code: "code", dd: "definition", del: "deletion", details: "group", dfn: "term", dialog: "dialog", dir: "list",
+  dt: "term", em: "emphasis", fieldset: "group", figure: "figure", form: "form", frame: "iframe", h1: "heading",
+  h2: "heading", h3: "heading", h4: "heading", h5: "heading", h6: "heading", hgroup: "group", hr: "separator",
+  html: "document", iframe: "iframe", ins: "insertion", main: "main", mark: "mark", menu: "list", meter: "meter",
+  nav: "navigation", ol: "list", optgroup: "group", option: "option", output: "status", progress: "progressbar",
+  s: "deletion", search: "search", strong: "strong", sub: "subscript", sup: "superscript", textarea: "textbox",
+  time: "time", ul: "list", video: "video",
 }));
 
-const INPUT_ROLES = {
-  button: "button", checkbox: "checkbox", color: "textbox", date: "textbox", "datetime-local": "textbox",
-  email: "textbox", file: "button", hidden: "generic", image: "button", month: "textbox", number: "spinbutton",
-  password: "textbox", radio: "radio", range: "slider", reset: "button", search: "searchbox", submit: "button",
-  tel: "textbox", text: "textbox", time: "textbox", url: "textbox", week: "textbox",
-};
-
-const LISTED_INPUTS = new Set(["text", "search", "email", "tel", "url"]);
+const INPUT_ROLES = new Map(Object.entries({
+  button: "button", checkbox: "checkbox", file: "button", hidden: "generic", image: "button", number: "spinbutton",
+  radio: "radio", range: "slider", reset: "button", search: "searchbox", submit: "button",
+}));
 
 /** The element's role; "generic" when it has none, or is there for looks only. */
 function roleOf(element) {
+  const role = semanticsOf(element);
+  return role === "none" ? "generic" : role;
+}
+
+/** The element's role; "none" when it is there for looks only, unlike `roleOf`. */
+function semanticsOf(element) {
   const given = element.getAttribute("role");
   if (given !== null && given !== "") {
     const role = explicitRoleOf(element, given);
@@ -65,16 +66,23 @@ function explicitRoleOf(element, given) {
     switch (token) {
       case "none":
       case "presentation":
-        if (isPresentationRefused(element)) continue;
-        return "generic";
+        if (element.localName !== "iframe" && isPresentationRefused(element)) return "";
+        return "none";
       case "image":
         return "img";
-      case "region":
-      case "form":
-        if (!hasAuthorName(element)) continue;
-        return token;
       case "directory":
         return "list";
+      case "form":
+      case "region":
+        if (hasAuthorName(element) || element.hasAttribute("aria-roledescription")) return token;
+        break;
+      case "listitem":
+      case "option":
+      case "treeitem":
+        if (isInContext(element, token)) return token;
+        break;
+      case "combobox":
+        return element.localName === "select" && opensMenu(element) ? "" : token;
       default:
         return token;
     }
@@ -82,16 +90,72 @@ function explicitRoleOf(element, given) {
   return "";
 }
 
+/** What an item has to be in; without it the item's role does not count. */
+const CONTEXTS = { listitem: ["list", "group"], option: ["listbox", "group"], treeitem: ["tree", "group"] };
+const LIST_TAGS = new Set(["ul", "ol", "menu"]);
+const WRAPPER_TAGS = new Set(["div", "span", "p", "slot"]);
+
+function isInContext(element, item) {
+  const owner = ownerOf(element);
+  if (owner !== null && CONTEXTS[item].includes(roleOf(owner))) return true;
+  for (let node = composedParent(element); node !== null; node = composedParent(node)) {
+    if (item === "listitem" && LIST_TAGS.has(node.localName)) return true;
+    const given = node.getAttribute("role");
+    const role = given === null ? "" : (given.toLowerCase().split(/\s+/).find((token) => ARIA_ROLES.has(token)) ?? "");
+    if (CONTEXTS[item].includes(role)) return true;
+    if (role === "none" || role === "presentation" || role === "generic") continue;
+    if (role === "treeitem" && item === "treeitem") continue;
+    if (role !== "" || !(WRAPPER_TAGS.has(node.localName) || node.localName.includes("-"))) return false;
+  }
+  return false;
+}
+
+let ownersInPass = null;
+
+function rememberRoles() {
+  ownersInPass = new Map();
+  rememberTables();
+}
+
+function forgetRoles() {
+  ownersInPass = null;
+  forgetTables();
+}
+
+/** The element that claims this one with aria-owns; null for none. */
+function ownerOf(element) {
+  if (element.id === "") return null;
+  const root = element.getRootNode();
+  let owners = ownersInPass?.get(root);
+  if (owners === undefined) {
+    owners = root.querySelectorAll?.("[aria-owns]") ?? [];
+    ownersInPass?.set(root, owners);
+  }
+  for (const owner of owners) if (ownedBy(owner).includes(element)) return owner;
+  return null;
+}
+
+/** The elements that this one claims with aria-owns. */
+function ownedBy(owner) {
+  if (owner.ariaOwnsElements != null) return owner.ariaOwnsElements;
+  const root = owner.getRootNode();
+  const ids = (owner.getAttribute("aria-owns") ?? "").split(/\s+/);
+  return ids.map((id) => root.getElementById?.(id) ?? null).filter((element) => element !== null);
+}
+
 /** Whether the author named the element; a title counts. */
 function hasAuthorName(element) {
-  return (
-    hasText(element, "aria-label") || (element.ariaLabelledByElements?.length ?? 0) > 0 || hasText(element, "title")
-  );
+  return hasText(element, "aria-label") || hasText(element, "title") || (element.ariaLabelledByElements?.length ?? 0) > 0;
 }
 
 function hasText(element, attribute) {
   const value = element.getAttribute(attribute);
-  return value !== null && value.trim() !== "";
+  return value !== null && !isBlank(value);
+}
+
+/** Whether there is nothing but what HTML counts as space. */
+function isBlank(text) {
+  return !/[^\t\n\f\r ]/.test(text);
 }
 
 /** Elements that can have focus, or say something about themselves, cannot be presentational. */
@@ -99,22 +163,23 @@ function isPresentationRefused(element) {
   return isFocusable(element) || GLOBAL_ATTRIBUTES.some((name) => element.hasAttribute(name));
 }
 
-/** Whether the element can take focus. */
+/** Whether the element can take focus by itself. */
 function isFocusable(element) {
-  if (element.hasAttribute("tabindex") && Number.isInteger(Number(element.getAttribute("tabindex")))) return true;
+  const index = element.getAttribute("tabindex");
+  if (index !== null && /^\s*[+-]?\d/.test(index)) return true;
   switch (element.localName) {
     case "button":
     case "input":
     case "select":
     case "textarea":
-      return !element.disabled && element.type !== "hidden";
+      return !element.matches(":disabled") && element.type !== "hidden";
     case "a":
     case "area":
-      return element.hasAttribute("href");
+      return element.hasAttribute("href") || element.hasAttribute("xlink:href");
     case "iframe":
       return true;
     case "summary":
-      return element.parentNode?.localName === "details" && summaryOf(element.parentNode) === element;
+      return isSummary(element);
     case "audio":
     case "video":
       return element.controls;
@@ -123,135 +188,132 @@ function isFocusable(element) {
   }
 }
 
+/** Whether the element itself says that its content can be edited. */
 function isEditingHost(element) {
   const value = element.getAttribute("contenteditable");
-  return value !== null && value !== "false";
+  return value !== null && value !== "false" && value !== "inherit";
+}
+
+function isSummary(element) {
+  return element.localName === "summary" && composedParent(element)?.localName === "details";
+}
+
+/** Whether the page says in its markup that a click does something here. */
+function hasClickHandler(element) {
+  return element.hasAttribute("onclick") || element.hasAttribute("onmousedown") || element.hasAttribute("onmouseup");
 }
 
 /** The role HTML gives the element. */
 function implicitRoleOf(element) {
   if (element.namespaceURI !== HTML_NAMESPACE) return foreignRoleOf(element);
   const name = element.localName;
-  const plain = PLAIN_ROLES.get(name);
   switch (name) {
-    case "div":
-    case "span":
-      return "generic";
     case "a":
     case "area":
-      return element.hasAttribute("href") ? "link" : "generic";
+      return element.hasAttribute("href") || hasClickHandler(element) ? "link" : minimalRoleOf(element);
     case "input":
       return inputRoleOf(element);
     case "select":
-      return element.multiple || element.size > 1 ? "listbox" : "combobox";
+      return opensMenu(element) ? "combobox" : "listbox";
     case "img":
       return imageRoleOf(element);
     case "li":
       return listItemRoleOf(element);
+    case "p":
+      return hasContent(element) ? "paragraph" : "generic";
+    case "caption":
+      return hasContent(element) ? "caption" : "generic";
+    case "table":
     case "tr":
     case "td":
     case "th":
     case "thead":
     case "tbody":
     case "tfoot":
-      return tablePartRoleOf(element, name);
-    case "table":
-    case "ul":
-    case "ol":
-    case "menu":
-      return plain;
+      return tableRoleOf(element, name);
+    case "aside":
+      return hasAuthorName(element) || !isInSection(element, false) ? "complementary" : "generic";
     case "header":
-      return isInSection(element) ? "sectionheader" : "banner";
+      return isInSection(element, true) ? "sectionheader" : "banner";
     case "footer":
-      return isInSection(element) ? "sectionfooter" : "contentinfo";
+      return isInSection(element, true) ? "sectionfooter" : "contentinfo";
     case "section":
       return hasAuthorName(element) ? "region" : "generic";
-    case "aside":
-      return "complementary";
     case "summary":
-      return element.parentNode?.localName === "details" && summaryOf(element.parentNode) === element
-        ? plain : "generic";
+      return isSummary(element) ? "button" : "generic";
     default:
-      return plain ?? "generic";
+      return PLAIN_ROLES.get(name) ?? minimalRoleOf(element);
   }
+}
+
+/** What an element without semantics is: a group if it pops up or can be dragged, else nothing. */
+function minimalRoleOf(element) {
+  if (!element.hasAttributes()) return "generic";
+  const special = element.hasAttribute("popover") || element.hasAttribute("draggable") || element.hasAttribute("autofocus");
+  return special && !element.getAttribute("role") ? "group" : "generic";
+}
+
+function hasContent(element) {
+  return element.firstElementChild !== null || !isBlank(element.textContent);
 }
 
 function inputRoleOf(input) {
-  if (input.hasAttribute("list") && LISTED_INPUTS.has(input.type) && input.list !== null) return "combobox";
-  return INPUT_ROLES[input.type] ?? "textbox";
+  const type = input.type;
+  if (type !== "color" && type !== "range" && input.hasAttribute("list") && input.list) return "combobox";
+  return INPUT_ROLES.get(type) ?? "textbox";
 }
 
-/** An image without a word about itself is for looks, one with an empty alt as well. */
+/** An image with an empty alt is for looks, unless it says something else about itself. */
 function imageRoleOf(image) {
-  const alt = image.getAttribute("alt");
-  if (alt !== null && alt.trim() === "" && !isPresentationRefused(image) && !hasText(image, "title")) return "generic";
-  return "img";
+  if (image.getAttribute("alt") !== "") return "img";
+  const speaks = isPresentationRefused(image) || hasClickHandler(image) || image.hasAttribute("title");
+  return speaks ? "img" : "none";
 }
 
-function foreignRoleOf(element) {
-  if (element.namespaceURI === SVG_NAMESPACE) {
-    if (element.localName === "svg") return element.ownerSVGElement === null ? "img" : "generic";
-    if (element.localName === "a") return element.hasAttribute("href") || element.hasAttribute("xlink:href") ? "link" : "generic";
-    if (element.localName === "image") return "img";
-    return "generic";
-  }
-  return element.localName === "math" ? "math" : "generic";
-}
-
-const LISTS = new Set(["ul", "ol", "menu"]);
-
-/** Items of a list that is presentational are so too. */
+/** Items of a list that the author made something else are nothing of their own. */
 function listItemRoleOf(item) {
   const list = composedParent(item);
-  if (list === null || !LISTS.has(list.localName)) return "generic";
-  const role = roleOf(list);
-  return role === "list" ? "listitem" : "generic";
+  if (list === null || !LIST_TAGS.has(list.localName)) return "listitem";
+  const given = list.getAttribute("role");
+  return given === null || given === "" || given === "list" || given === "directory" ? "listitem" : "none";
 }
 
-const SECTIONS = new Set(["article", "aside", "main", "nav", "section"]);
-const SECTION_ROLES = new Set(["article", "complementary", "main", "navigation", "region"]);
+const SECTION_ROLES = new Set(["article", "complementary", "navigation"]);
 
-/** Whether a header or footer belongs to a section rather than to the page. */
-function isInSection(element) {
+/** Whether a header, footer or aside belongs to a section rather than to the page. */
+function isInSection(element, orMain) {
   for (let node = composedParent(element); node !== null; node = composedParent(node)) {
-    if (SECTIONS.has(node.localName)) return true;
-    const role = node.getAttribute("role");
-    if (role !== null && SECTION_ROLES.has(role)) return true;
+    const name = node.localName;
+    if (name === "section" && !node.getAttribute("role")) return true;
+    if (!node.hasAttribute("role") && name !== "article" && name !== "aside" && name !== "nav" && name !== "main") continue;
+    const role = semanticsOf(node);
+    if (SECTION_ROLES.has(role) || (orMain && role === "main")) return true;
   }
   return false;
 }
 
-function tableOf(part) {
-  for (let node = part.parentNode; node !== null; node = node.parentNode) {
-    if (node.localName === "table") return node;
-  }
-  return null;
+const SVG_SHAPES = new Set(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect"]);
+
+function foreignRoleOf(element) {
+  const name = element.localName;
+  if (element.namespaceURI !== SVG_NAMESPACE) return name === "math" ? "math" : "generic";
+  if (name === "a") return element.hasAttribute("href") || element.hasAttribute("xlink:href") ? "link" : "generic";
+  if (!saysSomething(element)) return name === "svg" && isOutermost(element) && element.firstElementChild ? "img" : "generic";
+  if (name === "svg") return isOutermost(element) ? "img" : "group";
+  if (name === "image") return "img";
+  if (name === "g") return "group";
+  if (name === "use") return "graphics-object";
+  return SVG_SHAPES.has(name) ? "graphics-symbol" : "generic";
 }
 
-/** Rows and cells follow what their table is: a table, a grid, or for looks. */
-function tablePartRoleOf(part, name) {
-  const table = tableOf(part);
-  if (table === null) return "generic";
-  const role = roleOf(table);
-  const isGrid = role === "grid" || role === "treegrid";
-  if (!isGrid && role !== "table") return "generic";
-  switch (name) {
-    case "tr":
-      return "row";
-    case "td":
-      return isGrid ? "gridcell" : "cell";
-    case "th":
-      return headerCellRoleOf(part);
-    default:
-      return "rowgroup";
-  }
+function isOutermost(svg) {
+  return svg.ownerSVGElement === null;
 }
 
-function headerCellRoleOf(cell) {
-  const scope = (cell.getAttribute("scope") ?? "").toLowerCase();
-  if (scope === "col" || scope === "colgroup") return "columnheader";
-  if (scope === "row" || scope === "rowgroup") return "rowheader";
-  const row = cell.parentNode;
-  for (const other of row.children) if (other.localName === "td") return "rowheader";
-  return "columnheader";
+/** Whether a drawing's part is named, described or can be used. */
+function saysSomething(element) {
+  for (let child = element.firstElementChild; child !== null; child = child.nextElementSibling) {
+    if (child.localName === "title" || child.localName === "desc") return true;
+  }
+  return element.hasAttribute("title") || isPresentationRefused(element) || hasClickHandler(element);
 }

@@ -1,15 +1,21 @@
-// States and values of elements: checked, expanded, disabled, what is typed in. Knows nothing of names. Never tells
-// what stands in a field for secrets.
+// States of elements: checked, expanded, disabled and so on. Knows nothing of names, and leaves values to the part
+// about values.
 
 const CHECKABLE = new Set(["checkbox", "menuitemcheckbox", "menuitemradio", "radio", "switch"]);
+/** Roles that may be checked, if the author says so. */
+const MAYBE_CHECKED = new Set(["option", "treeitem"]);
+/** Of those that can be checked, the ones that can be so in part. */
+const PARTLY_CHECKED = new Set(["checkbox", "menuitemcheckbox", "option", "treeitem"]);
 const SELECTABLE = new Set(["cell", "columnheader", "gridcell", "option", "row", "rowheader", "tab", "treeitem"]);
-const RANGES = new Set(["meter", "progressbar", "scrollbar", "slider", "spinbutton"]);
-const REQUIRABLE = new Set(["checkbox", "combobox", "gridcell", "listbox", "radiogroup", "searchbox", "spinbutton", "switch", "textbox", "tree", "treegrid"]);
-const EDITABLE = new Set(["combobox", "searchbox", "spinbutton", "textbox"]);
-const SECRET_PURPOSES = new Set(["one-time-code", "cc-csc", "current-password", "new-password"]);
-
-/** What stands for the value of a secret field that is not empty. */
-const MASK = "••••";
+const EXPANDABLE = new Set(
+  ("application button checkbox columnheader combobox gridcell link listitem menuitem menuitemcheckbox " +
+    "menuitemradio row rowheader switch tab treeitem").split(" "),
+);
+const REQUIRABLE = new Set(
+  ("button checkbox combobox gridcell listbox radio radiogroup searchbox slider spinbutton switch textbox tree " +
+    "treegrid").split(" "),
+);
+const POPUPS = new Set(["menu", "listbox", "tree", "grid", "dialog"]);
 
 /** The states that apply to the element, and only those. */
 function statesOf(element, role = roleOf(element)) {
@@ -23,54 +29,57 @@ function statesOf(element, role = roleOf(element)) {
   return states;
 }
 
-/** True, false or "mixed" from an attribute; undefined when it says nothing. */
+/** True, false or "mixed" from an attribute that may be any of them; undefined when it says nothing. */
 function triState(element, attribute) {
-  switch (element.getAttribute(attribute)) {
-    case "true":
-      return true;
-    case "false":
-      return false;
-    case "mixed":
-      return "mixed";
-    default:
-      return undefined;
-  }
+  const value = element.getAttribute(attribute)?.toLowerCase();
+  if (value === undefined || value === "" || value === "undefined") return undefined;
+  return value === "mixed" ? "mixed" : value !== "false";
 }
 
 function addToggles(element, role, states) {
-  if (CHECKABLE.has(role)) states.checked = checkedOf(element);
+  const checked = checkedOf(element, role);
+  if (checked !== undefined) states.checked = checked;
   if (role === "button") {
     const pressed = triState(element, "aria-pressed");
     if (pressed !== undefined) states.pressed = pressed;
   }
   if (SELECTABLE.has(role)) {
-    if (element.localName === "option" && isHtml(element)) states.selected = element.selected;
-    else if (element.hasAttribute("aria-selected")) states.selected = element.getAttribute("aria-selected") === "true";
+    const selected = element.localName === "option" && isHtml(element) ? element.selected : triState(element, "aria-selected");
+    if (selected !== undefined) states.selected = selected === true;
   }
-  const expanded = expandedOf(element);
+  const expanded = expandedOf(element, role);
   if (expanded !== undefined) states.expanded = expanded;
 }
 
-function checkedOf(element) {
+function checkedOf(element, role) {
+  const isCheckable = CHECKABLE.has(role);
+  if (!isCheckable && !MAYBE_CHECKED.has(role)) return undefined;
   if (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
     return element.indeterminate && element.type === "checkbox" ? "mixed" : element.checked;
   }
-  return triState(element, "aria-checked") ?? false;
+  const given = triState(element, "aria-checked");
+  if (given === "mixed" && !PARTLY_CHECKED.has(role)) return false;
+  return given ?? (isCheckable ? false : undefined);
 }
 
-function expandedOf(element) {
-  if (element.localName === "summary" && element.parentNode?.localName === "details" && summaryOf(element.parentNode) === element) {
-    return element.parentNode.open;
-  }
+function expandedOf(element, role) {
+  if (!EXPANDABLE.has(role)) return undefined;
+  if (isSummary(element)) return composedParent(element).open;
+  if (element.localName === "select" && isHtml(element)) return opensMenu(element) ? element.matches(":open") : undefined;
+  const popover = popoverOf(element);
+  if (popover !== null) return popover.matches(":popover-open");
   const given = triState(element, "aria-expanded");
-  if (given === true || given === false) return given;
-  const target = element.popoverTargetElement;
-  if (target) return target.matches(":popover-open");
-  if (element.localName === "select" && !element.multiple && element.size <= 1) return element.matches(":open");
-  return undefined;
+  return given === undefined ? undefined : given === true;
 }
 
-/** Whether the element is disabled, by itself, its fieldset, or an ancestor's aria-disabled. */
+/** The popover that a button opens and closes; null for none, or when the button is inside. */
+function popoverOf(element) {
+  const commanded = /-popover$/.test(element.getAttribute("command") ?? "") ? element.commandForElement : null;
+  const popover = commanded ?? element.popoverTargetElement ?? null;
+  return popover === null || !popover.hasAttribute("popover") || popover.contains(element) ? null : popover;
+}
+
+/** Whether the element is disabled, by itself, by its fieldset, or by an ancestor's aria-disabled. */
 function isDisabled(element) {
   switch (element.localName) {
     case "button":
@@ -78,13 +87,14 @@ function isDisabled(element) {
     case "select":
     case "textarea":
     case "option":
-    case "optgroup":
-    case "fieldset":
       if (element.matches(":disabled")) return true;
       break;
     default:
+      if (element.localName.includes("-") && element.matches(":disabled")) return true;
   }
-  for (let node = element; node !== null; node = composedParent(node)) {
+  if (element.getAttribute("aria-disabled") === "true") return true;
+  if (!isFocusable(element)) return false;
+  for (let node = composedParent(element); node !== null; node = composedParent(node)) {
     const given = node.getAttribute("aria-disabled");
     if (given === "true") return true;
     if (given === "false") return false;
@@ -93,36 +103,46 @@ function isDisabled(element) {
 }
 
 function addFormStates(element, role, states) {
-  if (REQUIRABLE.has(role) && (element.required === true || element.getAttribute("aria-required") === "true")) states.required = true;
-  const invalid = invalidOf(element);
-  if (invalid !== undefined) states.invalid = invalid;
-  if (element.readOnly === true || element.getAttribute("aria-readonly") === "true") states.readonly = true;
+  if (REQUIRABLE.has(role) && (element.required === true || element.getAttribute("aria-required") === "true")) {
+    states.required = true;
+  }
+  if (isInvalid(element)) states.invalid = true;
+  if (isReadOnly(element, role)) states.readonly = true;
 }
 
-function invalidOf(element) {
+/** Whether the author or the browser finds fault with the value; one that is only missing still is no fault. */
+function isInvalid(element) {
   const given = element.getAttribute("aria-invalid");
-  if (given !== null && given !== "") return given === "false" ? undefined : given === "grammar" || given === "spelling" ? given : true;
+  if (given !== null && given !== "") return given.toLowerCase() !== "false";
   switch (element.localName) {
     case "input":
-    case "select":
     case "textarea":
-      return element.willValidate && !element.validity.valid ? true : undefined;
+      if (!element.willValidate || element.validity.valid) return false;
+      return !(element.required && element.value === "");
+    case "select":
+      return element.willValidate && !element.validity.valid;
     default:
-      return undefined;
+      return false;
   }
+}
+
+function isReadOnly(element, role) {
+  if (isEditingHost(element)) return false;
+  if (isHtml(element) && element.readOnly === true) return isTextField(element, role);
+  return element.getAttribute("aria-readonly") === "true" && role !== "generic";
 }
 
 function addRelations(element, role, states) {
-  if (role === "heading" || element.hasAttribute("aria-level")) {
-    const level = levelOf(element);
-    if (level > 0) states.level = level;
-  }
+  const level = levelOf(element, role);
+  if (level > 0) states.level = level;
   const popup = element.getAttribute("aria-haspopup");
-  if (popup !== null && popup !== "" && popup !== "false") states.haspopup = popup === "true" ? "menu" : popup;
+  if (popup === "true") states.haspopup = "menu";
+  else if (POPUPS.has(popup)) states.haspopup = popup;
   const current = element.getAttribute("aria-current");
   if (current !== null && current !== "" && current !== "false") states.current = current;
   if (role === "dialog" || role === "alertdialog") {
-    if (element.getAttribute("aria-modal") === "true" || (element.localName === "dialog" && element.matches(":modal"))) states.modal = true;
+    const isModal = element.localName === "dialog" && element.matches(":modal");
+    if (isModal || element.getAttribute("aria-modal") === "true") states.modal = true;
   }
   const orientation = element.getAttribute("aria-orientation");
   if (orientation === "horizontal" || orientation === "vertical") states.orientation = orientation;
@@ -131,56 +151,26 @@ function addRelations(element, role, states) {
   }
 }
 
-function levelOf(element) {
+/** The level of a heading, row or item of a tree; 0 when there is none. */
+function levelOf(element, role) {
+  if (role !== "heading" && role !== "treeitem" && role !== "row") return 0;
   const given = Number.parseInt(element.getAttribute("aria-level") ?? "", 10);
   if (given > 0) return given;
-  const match = /^h([1-6])$/.exec(element.localName);
-  return match !== null && isHtml(element) ? Number(match[1]) : 2;
+  if (role === "row") return 0;
+  if (role === "treeitem") return depthInTree(element);
+  const match = isHtml(element) ? /^h([1-6])$/.exec(element.localName) : null;
+  return match === null ? 2 : Number(match[1]);
 }
 
-/** Whether what stands in the field must not be told. */
-function isSecret(element) {
-  if (element.localName !== "input") return false;
-  if (element.type === "password") return true;
-  const purpose = (element.getAttribute("autocomplete") ?? "").toLowerCase().split(/\s+/);
-  return purpose.some((token) => SECRET_PURPOSES.has(token));
-}
-
-function addValue(element, role, states) {
-  if (RANGES.has(role)) {
-    addRange(element, states);
-    return;
+/** How many groups of a tree an item is in, counted from one. */
+function depthInTree(item) {
+  let depth = 1;
+  for (let node = ownerOf(item) ?? composedParent(item); node !== null; node = composedParent(node)) {
+    const role = roleOf(node);
+    if (role === "tree") break;
+    if (role === "group") depth += 1;
   }
-  const value = valueOf(element, role);
-  if (value === undefined) return;
-  states.value = isSecret(element) && value !== "" ? MASK : value;
-}
-
-/** What is typed or chosen in the element; undefined when it holds no value. */
-function valueOf(element, role) {
-  switch (element.localName) {
-    case "input":
-      return INPUTS_WITHOUT_VALUE.has(element.type) ? undefined : element.value;
-    case "textarea":
-      return element.value;
-    case "select":
-      return element.multiple ? undefined : chosenTextOf(element);
-    default:
-      if (EDITABLE.has(role) && isEditingHost(element)) return element.innerText;
-      return undefined;
-  }
-}
-
-const INPUTS_WITHOUT_VALUE = new Set(["button", "checkbox", "file", "hidden", "image", "radio", "reset", "submit"]);
-
-function addRange(element, states) {
-  const text = element.getAttribute("aria-valuetext");
-  if (text !== null && text !== "") states.valueText = text;
-  if (element.localName === "input") states.value = element.value;
-  else if (element.localName === "meter") states.value = String(element.value);
-  else if (element.localName === "progress") {
-    if (element.hasAttribute("value")) states.value = String(element.value);
-  } else if (element.hasAttribute("aria-valuenow")) states.value = element.getAttribute("aria-valuenow");
+  return depth;
 }
 
 /** Whether the element has the focus; a host does not when something in its shadow has it. */

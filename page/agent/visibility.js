@@ -3,27 +3,34 @@
 //
 // A walker goes top-down: `exposureOf(element)` looks at one element only and takes for granted that its parent shows
 // its children, so no ancestor is visited twice. `isExposed(element)` asks the same of every ancestor, for one element
-// on its own. Between `beginPass()` and `endPass()` computed styles are remembered; nothing may change the page then.
+// on its own. Between `beginPass()` and `endPass()` computed styles, labels and tables are remembered; nothing may
+// change the page then.
 
 /** The element itself is exposed. */
 const SHOWS_SELF = 1;
 /** What is below the element may be exposed. */
 const SHOWS_CHILDREN = 2;
 
-let passStyles = null;
 let passDepth = 0;
+let passStyles = null;
+let passDialogs = null;
 
-/** Starts remembering computed styles and label owners. Passes may nest. */
+/** Starts remembering. Passes may nest; the outermost one decides. */
 function beginPass() {
-  if (passDepth++ === 0) passStyles = new Map();
+  if (passDepth++ > 0) return;
+  passStyles = new Map();
+  passDialogs = new Map();
+  rememberRoles();
+  rememberNames();
 }
 
 /** Forgets what the pass remembered. */
 function endPass() {
-  if (--passDepth === 0) {
-    passStyles = null;
-    forgetNames();
-  }
+  if (--passDepth > 0) return;
+  passStyles = null;
+  passDialogs = null;
+  forgetRoles();
+  forgetNames();
 }
 
 /** Runs `work` inside a pass. */
@@ -67,30 +74,85 @@ function isLeftOut(element) {
   const parent = element.parentNode;
   if (parent === null || parent.nodeType !== Node.ELEMENT_NODE) return false;
   if (parent.shadowRoot !== null && element.assignedSlot === null) return true;
-  return parent.localName === "details" && !parent.open && isHtml(parent) && summaryOf(parent) !== element;
-}
-
-/** Elements that have no box of their own and are exposed all the same. */
-function isBoxless(element) {
-  switch (element.localName) {
-    case "option":
-    case "optgroup":
-      return element.closest("select") !== null;
-    case "area":
-      return element.closest("map") !== null;
+  switch (parent.localName) {
+    case "details":
+      return !parent.open && isHtml(parent) && summaryOf(parent) !== element;
+    case "select":
+      return element.localName === "button";
+    case "audio":
+    case "iframe":
+    case "video":
+      return isHtml(parent);
     default:
       return false;
   }
 }
 
+/** Options of a select that opens a list: exposed while it is closed, whatever their style. */
+function isMenuOption(element) {
+  const name = element.localName;
+  if (name !== "option" && name !== "optgroup") return false;
+  const select = element.closest("select");
+  return select !== null && opensMenu(select);
+}
+
+/** Whether a select shows its choice and opens a list, rather than being that list. */
+function opensMenu(select) {
+  return select.hasAttribute("size") ? select.size <= 1 : !select.multiple;
+}
+
+/** The image that shows an area; null when there is none. */
+function imageOfArea(area) {
+  const map = area.closest("map");
+  if (map === null || map.name === "") return null;
+  for (const image of area.ownerDocument.images) if (image.useMap === `#${map.name}`) return image;
+  return null;
+}
+
 /** What this element shows, `SHOWS_SELF | SHOWS_CHILDREN`, if its parent shows its children. */
 function exposureOf(element) {
-  if (element.getAttribute("aria-hidden") === "true") return 0;
-  if (element.inert === true || isLeftOut(element)) return 0;
+  if (isMenuOption(element)) return SHOWS_SELF | SHOWS_CHILDREN;
+  if (isHiddenByAria(element) || element.inert === true || isLeftOut(element)) return 0;
   const style = styleOf(element);
-  if (style.display === "none") return isBoxless(element) ? SHOWS_SELF | SHOWS_CHILDREN : 0;
+  if (style.display === "none") {
+    return element.localName === "area" && imageOfArea(element) !== null ? SHOWS_SELF : 0;
+  }
+  if (style.interactivity === "inert") return 0;
   const below = style.contentVisibility === "hidden" ? 0 : SHOWS_CHILDREN;
-  return style.visibility === "visible" ? SHOWS_SELF | below : below;
+  const shown = style.visibility === "visible" ? SHOWS_SELF | below : below;
+  return shown & exposureBesideDialog(element);
+}
+
+/** Hidden from assistive technology by the author; not while the focus is inside, for then it must be found. */
+function isHiddenByAria(element) {
+  const value = element.getAttribute("aria-hidden");
+  return value !== null && value.toLowerCase() === "true" && !containsFocus(element);
+}
+
+function containsFocus(element) {
+  for (let node = element.ownerDocument.activeElement; node !== null; node = composedParent(node)) {
+    if (node === element) return element !== element.ownerDocument.body;
+  }
+  return false;
+}
+
+/** What an open modal dialog leaves of the rest of its document. */
+function exposureBesideDialog(element) {
+  const document = element.ownerDocument;
+  let dialog = passDialogs?.get(document);
+  if (dialog === undefined) {
+    dialog = modalDialogOf(document);
+    passDialogs?.set(document, dialog);
+  }
+  if (dialog === null) return SHOWS_SELF | SHOWS_CHILDREN;
+  if (isAround(dialog, element)) return SHOWS_SELF | SHOWS_CHILDREN;
+  return isAround(element, dialog) ? SHOWS_CHILDREN : 0;
+}
+
+/** Whether `outer` is or contains `inner`, shadow roots included. */
+function isAround(outer, inner) {
+  for (let node = inner; node; node = node.getRootNode().host) if (outer.contains(node)) return true;
+  return false;
 }
 
 /** The modal dialog that makes the rest of its document inert; null if there is none. */
@@ -104,19 +166,14 @@ function modalDialogOf(document) {
 
 /** Whether the element is in the accessibility tree. Visits all ancestors; walkers use `exposureOf`. */
 function isExposed(element) {
-  if ((exposureOf(element) & SHOWS_SELF) === 0) return false;
-  let dialog = modalDialogOf(element.ownerDocument);
-  let inside = dialog === null || dialog === element;
-  for (let node = composedParent(element), below = element; node !== null; below = node, node = composedParent(node)) {
-    if (node.ownerDocument !== below.ownerDocument) {
-      if (!inside) return false;
-      dialog = modalDialogOf(node.ownerDocument);
-      inside = dialog === null;
+  return inPass(() => {
+    if ((exposureOf(element) & SHOWS_SELF) === 0) return false;
+    const start = element.localName === "area" && isHtml(element) ? imageOfArea(element) : composedParent(element);
+    for (let node = start; node !== null; node = composedParent(node)) {
+      if ((exposureOf(node) & SHOWS_CHILDREN) === 0) return false;
     }
-    if ((exposureOf(node) & SHOWS_CHILDREN) === 0) return false;
-    if (node === dialog) inside = true;
-  }
-  return inside;
+    return true;
+  });
 }
 
 /** Whether a person could see the element. Visits all ancestors; walkers use `concealmentOf`. */

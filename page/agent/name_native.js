@@ -1,0 +1,176 @@
+// Names and descriptions that HTML and SVG give by their own means: labels, alt, legends, captions, values. Knows
+// nothing of ARIA attributes.
+
+let labelsInPass = null;
+
+function rememberNames() {
+  labelsInPass = new Map();
+}
+
+function forgetNames() {
+  labelsInPass = null;
+  forgetGeneratedText();
+}
+
+const NO_LABELS = [];
+
+/**
+ * The labels of a control.
+ *
+ * A control's own list of labels is found by searching the whole document each time; during a pass all labels of a
+ * document are looked at once instead.
+ */
+function labelsOf(control) {
+  const root = control.getRootNode();
+  let labels = labelsInPass.get(root);
+  if (labels === undefined) {
+    labels = new Map();
+    labelsInPass.set(root, labels);
+    for (const label of root.querySelectorAll("label")) {
+      const labelled = label.control;
+      if (labelled) labels.set(labelled, [...(labels.get(labelled) ?? []), label]);
+    }
+  }
+  return labels.get(control) ?? NO_LABELS;
+}
+
+/** The text of all labels of a control that can be seen. */
+function labelTextOf(control, walk) {
+  let text = "";
+  for (const label of labelsOf(control)) {
+    const part = textOfVisible(label, walk);
+    if (part !== "") text += text === "" ? part : ` ${part}`;
+  }
+  walk.from = FROM_REFERENCE;
+  return text;
+}
+
+/** The text of an element that names another, if it can be seen. */
+function textOfVisible(element, walk) {
+  if (walk.visited.has(element) || element.getAttribute("aria-hidden") === "true") return "";
+  const style = styleOf(element);
+  if (style.visibility !== "visible") return "";
+  if (style.display !== "contents" && !element.checkVisibility()) return "";
+  const text = alternativeOf(element, new NameWalk(walk.visited, null), semanticsOf(element), true);
+  return isBlank(text) ? "" : text;
+}
+
+/** The name the element's own markup gives it; "" for none. */
+function nativeNameOf(element, walk) {
+  if (element.namespaceURI !== HTML_NAMESPACE) return svgTextOf(element, "title");
+  switch (element.localName) {
+    case "button":
+    case "meter":
+    case "output":
+    case "progress":
+    case "select":
+      return labelTextOf(element, walk);
+    case "input":
+      return labelTextOf(element, walk) || inputNameOf(element, walk);
+    case "textarea":
+      return labelTextOf(element, walk) || placeholderNameOf(element, walk);
+    case "img":
+    case "area":
+      return element.getAttribute("alt") ?? "";
+    case "fieldset":
+      return childText(element, "legend", walk);
+    case "table":
+      return captionTextOf(element, walk) || (element.getAttribute("summary") ?? "");
+    case "optgroup":
+      return element.label;
+    case "option":
+      return element.firstElementChild === null || element.hasAttribute("label") ? element.label : "";
+    case "html":
+      return element.ownerDocument.title;
+    default:
+      return otherNameOf(element, walk);
+  }
+}
+
+/** Custom elements may have labels; anything that can be written in, a placeholder. */
+function otherNameOf(element, walk) {
+  if (element.localName.includes("-")) {
+    const label = labelTextOf(element, walk);
+    if (label !== "") return label;
+  }
+  return element.getAttribute("aria-placeholder") ?? "";
+}
+
+function inputNameOf(input, walk) {
+  walk.from = FROM_VALUE;
+  switch (input.type) {
+    case "submit":
+      return input.getAttribute("value") ?? "Submit";
+    case "reset":
+      return input.getAttribute("value") ?? "Reset";
+    case "button":
+      return input.getAttribute("value") ?? "";
+    case "image":
+      return input.getAttribute("alt") ?? input.getAttribute("value") ?? titleOr("Submit", input, walk);
+    case "file":
+      return input.multiple ? "Choose Files" : "Choose File";
+    default:
+      return TEXT_INPUTS.has(input.type) ? placeholderNameOf(input, walk) : "";
+  }
+}
+
+function titleOr(otherwise, input, walk) {
+  const title = input.getAttribute("title");
+  if (title === null) return otherwise;
+  walk.from = FROM_TITLE;
+  return title;
+}
+
+function placeholderNameOf(field, walk) {
+  const title = field.getAttribute("title");
+  walk.from = FROM_TITLE;
+  if (title !== null && title !== "") return title;
+  walk.from = FROM_ATTRIBUTE;
+  return field.getAttribute("placeholder") || (field.getAttribute("aria-placeholder") ?? "");
+}
+
+function captionTextOf(table, walk) {
+  const text = childText(table, "caption", walk);
+  walk.from = text === "" ? FROM_ATTRIBUTE : FROM_CAPTION;
+  return text;
+}
+
+function childText(element, name, walk) {
+  for (let child = element.firstElementChild; child !== null; child = child.nextElementSibling) {
+    if (child.localName === name) return textOfVisible(child, walk);
+  }
+  return "";
+}
+
+/** The text of a drawing's first child of this name. */
+function svgTextOf(element, name) {
+  if (element.namespaceURI !== SVG_NAMESPACE) return "";
+  for (let child = element.firstElementChild; child !== null; child = child.nextElementSibling) {
+    if (child.localName === name) return child.textContent;
+  }
+  return "";
+}
+
+/** Elements that may describe themselves by other means than a title. */
+const DESCRIBED_TAGS = new Set(["g", "input", "path", "rect", "circle", "ruby", "summary", "svg", "table"]);
+
+/** The description the element's own markup gives it, knowing where its name came from. */
+function nativeDescriptionOf(element, from) {
+  const walk = new NameWalk(new Set(), null);
+  switch (element.localName) {
+    case "input":
+      return from !== FROM_VALUE && ["submit", "reset", "button"].includes(element.type) ? element.value : "";
+    case "ruby":
+      return element.querySelector("rt")?.textContent ?? "";
+    case "summary":
+      return from === FROM_CONTENT ? "" : contentOf(element, walk);
+    case "table":
+      return from === FROM_CAPTION ? "" : childText(element, "caption", walk);
+    default:
+      return svgTextOf(element, "desc") || (isNamedByAria(element) ? svgTextOf(element, "title") : "");
+  }
+}
+
+function isNamedByAria(element) {
+  return hasText(element, "aria-label") || (element.ariaLabelledByElements?.length ?? 0) > 0;
+}

@@ -123,7 +123,7 @@ function referencedText(elements, visited) {
 /** Whether what is inside the element counts as its name here. */
 function isNamedByContent(element, role, walk, inner) {
   if (element.localName === "select" && isHtml(element)) return false;
-  if (isTextField(element, role)) return walk.root === element;
+  if (holdsText(element, role)) return walk.root === element;
   if (walk.root !== null || NAMED_BY_CONTENT.has(role)) return true;
   switch (role) {
     case "math":

@@ -20,7 +20,7 @@ const NO_LABELS = [];
  * A control's own list of labels is found by searching the whole document each time; during a pass all labels of a
  * document are looked at once instead.
  */
-function labelsOf(control) {
+function labelsFor(control) {
   const root = control.getRootNode();
   let labels = labelsInPass.get(root);
   if (labels === undefined) {
@@ -37,7 +37,7 @@ function labelsOf(control) {
 /** The text of all labels of a control that can be seen. */
 function labelTextOf(control, walk) {
   let text = "";
-  for (const label of labelsOf(control)) {
+  for (const label of labelsFor(control)) {
     const part = textOfVisible(label, walk);
     if (part !== "") text += text === "" ? part : ` ${part}`;
   }

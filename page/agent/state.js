@@ -107,7 +107,7 @@ function addFormStates(element, role, states) {
     states.required = true;
   }
   if (isInvalid(element)) states.invalid = true;
-  if (isReadOnly(element, role)) states.readonly = true;
+  if (isMarkedReadOnly(element, role)) states.readonly = true;
 }
 
 /** Whether the author or the browser finds fault with the value; one that is only missing still is no fault. */
@@ -126,9 +126,9 @@ function isInvalid(element) {
   }
 }
 
-function isReadOnly(element, role) {
+function isMarkedReadOnly(element, role) {
   if (isEditingHost(element)) return false;
-  if (isHtml(element) && element.readOnly === true) return isTextField(element, role);
+  if (isHtml(element) && element.readOnly === true) return holdsText(element, role);
   return element.getAttribute("aria-readonly") === "true" && role !== "generic";
 }
 

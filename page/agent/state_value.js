@@ -18,7 +18,7 @@ function isSecret(element) {
 }
 
 /** Whether text is written in this element. */
-function isTextField(element, role) {
+function holdsText(element, role) {
   switch (element.localName) {
     case "input":
       return TEXT_INPUTS.has(element.type);
@@ -53,7 +53,7 @@ function valueOf(element, role) {
     case "select":
       return opensMenu(element) ? chosenTextOf(element) : null;
     default:
-      if (isTextField(element, role)) return element.innerText ?? element.textContent;
+      if (holdsText(element, role)) return element.innerText ?? element.textContent;
       return role === "combobox" && isFocusable(element) ? comboboxTextOf(element) : null;
   }
 }
@@ -109,7 +109,7 @@ function chosenFilesOf(input) {
 
 /** What a control gives to the name of something it is in; null when it gives no value. */
 function valueInName(element, role, walk) {
-  if (isTextField(element, role)) return valueOf(element, role) ?? "";
+  if (holdsText(element, role)) return valueOf(element, role) ?? "";
   if (RANGES.has(role)) return element.getAttribute("aria-valuetext") ?? measuredValueOf(element, role);
   if (role !== "combobox" && role !== "listbox") return null;
   const chosen = chosenOptionsOf(element).filter((option) => !walk.visited.has(option));

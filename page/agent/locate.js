@@ -142,7 +142,7 @@ function findByXPath(xpath, roots) {
       const result = owner.evaluate(xpath, root, null, XPathResult.ORDERED_NODE_SNAPSHOT_TYPE, null);
       for (let at = 0; at < result.snapshotLength; at++) {
         const node = result.snapshotItem(at);
-        const element = node.nodeType === Node.ELEMENT_NODE ? node : node.parentElement;
+        const element = node.nodeType === Node.ELEMENT_NODE ? node : (node.ownerElement ?? node.parentElement);
         if (element) found.push(element);
       }
     } catch (error) {

@@ -2,13 +2,13 @@
 
 /** Where elements were seen and when, so that one that has not moved since needs no frame to prove it. */
 const placesSeen = new WeakMap();
-const LONG_ENOUGH = 2 * FRAME;
+const LONG_ENOUGH = 32;
 
 /** Notes where the element is now. Whoever measures elements may call it: it makes acting on them faster. */
 function rememberBox(element, box = element.getBoundingClientRect()) {
   const known = placesSeen.get(element);
   if (known !== undefined && isSamePlace(known.box, box)) return known;
-  const seen = { box, at: performance.now() };
+  const seen = { box, at: performance.now(), isProven: false };
   placesSeen.set(element, seen);
   return seen;
 }
@@ -31,8 +31,8 @@ class Stillness {
     const seen = rememberBox(element, box);
     if (this.element === element && isSamePlace(this.box, box)) this.frames++;
     else this.restart(element, box, 0);
-    if (this.frames >= 2) return true;
-    return performance.now() - seen.at >= LONG_ENOUGH && !isAnimated(element);
+    if (this.frames >= 2) return (seen.isProven = true);
+    return (seen.isProven || performance.now() - seen.at >= LONG_ENOUGH) && !isAnimated(element);
   }
 
   restart(element, box, frames) {

@@ -30,7 +30,6 @@ mod page_record;
 mod pointer;
 mod registry;
 mod settle;
-#[path = "snapshot_stub.rs"]
 mod snapshot;
 mod tab_book;
 mod went;
@@ -42,5 +41,6 @@ pub use context::Context;
 pub use files::{FileKind, Files};
 pub use navigation::{Arrival, LoadState};
 pub use page::{Outline, Page};
+pub use page_agent::page_agent;
 pub use registry::{ACTIONS, find_action};
 pub use tab_book::TabBook;

@@ -13,7 +13,7 @@ use crate::cdp_driver::{CdpDriver, Observer};
 use crate::driver::{Driver, Place, Reply};
 use crate::limits::OUTLINE_CHARACTERS;
 use crate::page_record::PageRecord;
-use crate::snapshot::{RefTable, SnapshotMemory};
+use crate::snapshot::RefTable;
 
 /// A handle on one tab's page; clones share it.
 #[derive(Clone, Debug)]
@@ -29,7 +29,6 @@ struct Inner {
     crashed: watch::Receiver<bool>,
     record: Arc<PageRecord>,
     refs: Mutex<RefTable>,
-    memory: Mutex<SnapshotMemory>,
     /// Held while one action's input events are sent, so that two never mix.
     hands: tokio::sync::Mutex<()>,
 }
@@ -65,7 +64,6 @@ impl Page {
             crashed,
             record,
             refs: Mutex::default(),
-            memory: Mutex::default(),
             hands: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -95,10 +93,6 @@ impl Page {
 
     pub(crate) fn refs(&self) -> MutexGuard<'_, RefTable> {
         self.inner.refs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn memory(&self) -> MutexGuard<'_, SnapshotMemory> {
-        self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps other actions' input away until the guard goes.

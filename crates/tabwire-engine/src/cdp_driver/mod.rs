@@ -15,7 +15,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use crate::driver::{Driver, Frame, Place, Reply};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
-use crate::page_agent;
+use crate::page_agent::page_agent;
 
 /// Is told what happens on a page and in its frames, in order.
 pub(crate) trait Observer: Send + Sync {
@@ -120,7 +120,7 @@ impl CdpDriver {
         let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
         let made: Made = made.and_then(|made| made.to()).map_err(CdpError::into_failure)?;
         let world = made.execution_context_id;
-        let params = json!({"expression": page_agent::source(), "contextId": world.number()});
+        let params = json!({"expression": page_agent(), "contextId": world.number()});
         session.send("Runtime.evaluate", &params, deadline).await.map_err(CdpError::into_failure)?;
         self.frames().world_made(frame, world, &session);
         Ok((session, world))

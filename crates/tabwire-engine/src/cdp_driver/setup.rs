@@ -6,12 +6,13 @@ use tabwire_cdp::{CdpError, CdpSession, PendingAnswer};
 use super::CdpDriver;
 use crate::frame_table::FrameBranch;
 use crate::limits::SETUP_DEADLINE;
-use crate::page_agent;
+use crate::page_agent::page_agent;
 
 /// The preparations of one process: those that must succeed, and the list of its frames.
 pub(super) struct Preparation {
     needed: Vec<Result<PendingAnswer, CdpError>>,
     frames: Result<PendingAnswer, CdpError>,
+    is_page: bool,
 }
 
 impl CdpDriver {
@@ -19,7 +20,7 @@ impl CdpDriver {
     pub(super) fn prepare(&self, session: &CdpSession, is_page: bool) -> Preparation {
         let begin = |method: &'static str, params: Value| session.begin(method, &params, SETUP_DEADLINE);
         let script = json!({
-            "source": page_agent::source(), "worldName": self.inner.world, "runImmediately": true,
+            "source": page_agent(), "worldName": self.inner.world, "runImmediately": true,
         });
         let children = json!({
             "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
@@ -34,8 +35,6 @@ impl CdpDriver {
             begin("Target.setAutoAttach", children),
         ];
         if is_page {
-            // A tab that is not in front still has frames and focus, as if it were.
-            needed.push(begin("Emulation.setFocusEmulationEnabled", json!({"enabled": true})));
             needed.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
         }
         let frames = begin("Page.getFrameTree", json!({}));
@@ -43,7 +42,7 @@ impl CdpDriver {
             // Held at its start until now; the answer is of no interest.
             let _ = begin("Runtime.runIfWaitingForDebugger", json!({}));
         }
-        Preparation { needed, frames }
+        Preparation { needed, frames, is_page }
     }
 
     /// Waits for the preparations of a process.
@@ -62,6 +61,12 @@ impl CdpDriver {
         }
         let listed: Listed = preparation.frames?.answer().await?.to()?;
         self.frames().list(listed.frame_tree, session);
+        if preparation.is_page {
+            // A tab that is not in front still has frames and focus, as if it were. Sent only now: Chromium 156
+            // crashes a page's process that is asked for this before it has answered anything.
+            let focus = json!({"enabled": true});
+            session.send("Emulation.setFocusEmulationEnabled", &focus, SETUP_DEADLINE).await?;
+        }
         Ok(())
     }
 }

@@ -1,0 +1,5 @@
+//! Actions on real pages: each does what it says, refuses bad input, and fails well at the wrong moment.
+
+mod click;
+mod stage;
+mod test_files;

@@ -1,0 +1,70 @@
+//! Files for action tests: a directory that goes with the test. Knows nothing of the daemon's own rules.
+
+use std::path::{Path, PathBuf};
+
+use tabwire_engine::{FileKind, Files};
+use tabwire_wire::{ErrorCode, Failure};
+
+/// A directory of a test's own.
+#[derive(Debug)]
+pub(crate) struct TestFiles {
+    directory: tempfile::TempDir,
+}
+
+impl TestFiles {
+    pub(crate) fn new() -> Self {
+        Self { directory: tempfile::tempdir().expect("a directory") }
+    }
+
+    /// Writes a file that actions may read.
+    pub(crate) fn put(&self, name: &str, content: &[u8]) -> PathBuf {
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, content).expect("written");
+        path
+    }
+}
+
+fn refused(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("{}: {error}.", path.display()))
+}
+
+impl Files for TestFiles {
+    fn write(
+        &self,
+        kind: FileKind,
+        wish: Option<&Path>,
+        suggested_name: &str,
+        content: &[u8],
+    ) -> Result<PathBuf, Failure> {
+        let name = wish.and_then(Path::file_name).map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
+        let path = self.directory.path().join(name);
+        std::fs::write(&path, content).map_err(|error| refused(&path, &error))?;
+        Ok(path)
+    }
+
+    fn admit(&self, path: &Path) -> Result<PathBuf, Failure> {
+        let real = path.canonicalize().map_err(|error| refused(path, &error))?;
+        let root = self.directory.path().canonicalize().map_err(|error| refused(path, &error))?;
+        if real.starts_with(root) {
+            return Ok(real);
+        }
+        Err(Failure::new(ErrorCode::PolicyDenied, format!("{} is not below a root.", path.display())))
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Failure> {
+        let path = self.admit(path)?;
+        std::fs::read(&path).map_err(|error| refused(&path, &error))
+    }
+
+    fn download_directory(&self) -> PathBuf {
+        let path = self.directory.path().join("downloads");
+        let _ = std::fs::create_dir_all(&path);
+        path
+    }
+
+    fn keep_download(&self, staged: &Path, suggested_name: &str, wish: Option<&Path>) -> Result<PathBuf, Failure> {
+        let path = wish.map_or_else(|| self.directory.path().join(suggested_name), Path::to_owned);
+        std::fs::rename(staged, &path).map_err(|error| refused(&path, &error))?;
+        Ok(path)
+    }
+}

@@ -24,7 +24,8 @@ const CAPTION_TAGS = new Set(["caption", "legend"]);
 class Walk {
   constructor(options) {
     const full = options.full === true;
-    this.settings = { interactive: options.interactive === true, limits: full ? STRING_LIMITS.full : STRING_LIMITS.brief };
+    const limits = { ...(full ? STRING_LIMITS.full : STRING_LIMITS.brief), origin: location.origin };
+    this.settings = { interactive: options.interactive === true, limits };
     this.budget = full ? HARD_BUDGET : Math.min(options.budget ?? DEFAULT_BUDGET, HARD_BUDGET);
     this.visits = full ? VISITED_FULL : VISITED_BRIEF;
     this.full = full;
@@ -40,19 +41,43 @@ class Walk {
   /** Walks everything below a root element. */
   run(root) {
     const view = viewOf(root.ownerDocument, 0);
-    this.inView = view.height > 0 ? elementsInView(root.ownerDocument, view) : new Set();
     const start = this.piece(root, null, view, 0);
     start.isRoot = true;
     this.wait(start);
     for (let piece = this.next(); piece !== null; piece = this.next()) this.visit(piece);
+    if (this.isSpent()) this.rescue(root.ownerDocument, view);
     return start;
+  }
+
+  isSpent() {
+    return this.spent >= this.budget || this.visits <= 0;
+  }
+
+  /** Visits what is in view although it is written far from there, such as a box at the end of the page. */
+  rescue(document, view) {
+    const seen = elementsInView(document, view);
+    this.budget *= 1.25;
+    this.visits += VISITED_BRIEF / 4;
+    for (let level = 1; level < REMOTENESS_LEVELS; level++) {
+      const waiting = this.queues[level];
+      this.queues[level] = waiting.filter((piece) => {
+        if (!seen.has(piece.element)) return true;
+        piece.remoteness = 0;
+        this.queues[0].push(piece);
+        return false;
+      });
+    }
+    for (let piece = this.queues[0].pop(); piece !== undefined && !this.isSpent(); piece = this.queues[0].pop()) {
+      this.visit(piece);
+    }
   }
 
   piece(element, parent, view, remoteness) {
     return {
       element, parent, view, remoteness, waiting: true, node: null, parts: [], block: true, total: 0, above: 0, below: 0,
       unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
-      quiet: parent?.quiet === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "", isRoot: false,
+      quiet: parent?.quiet === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "",
+      box: null, ground: null, isSmall: false, isRoot: false,
     };
   }
 
@@ -63,7 +88,7 @@ class Walk {
 
   /** The nearest element that waits; null when the budget is spent or nothing waits. */
   next() {
-    if (this.spent >= this.budget || this.visits <= 0) return null;
+    if (this.isSpent()) return null;
     while (this.nearest < REMOTENESS_LEVELS) {
       const piece = this.queues[this.nearest].pop();
       if (piece !== undefined) return piece;
@@ -83,9 +108,9 @@ class Walk {
     const exposure = exposureOf(element);
     if (exposure === 0) return;
     const style = styleOf(element);
-    const concealment = piece.concealed || concealmentOf(element);
+    const concealment = concealmentIn(piece, style);
     if (concealment === "clipped") return;
-    piece.block = !style.display.startsWith("inline") && style.display !== "contents";
+    piece.block = isBlock(style.display);
     if (isFrameElement(element)) {
       this.visitFrame(piece, exposure);
       return;
@@ -157,8 +182,9 @@ class Walk {
 
   /** Puts the children in the queue; the texts among them are taken at once. */
   enqueue(piece, silent) {
-    const { element, view } = piece;
-    const measured = needsMeasuring(piece, element.getBoundingClientRect());
+    const { element } = piece;
+    piece.isSmall = piece.parent?.isSmall === true || isSmall(boxOf(piece), piece.view);
+    const measured = !piece.isSmall;
     const count = shadowRootOf(element)?.childElementCount ?? element.childElementCount;
     if ((count <= WHOLE_CHILDREN && !(piece.isRoot && this.from !== null)) || this.full) {
       for (const child of composedChildren(element)) this.add(child, piece, silent, measured);
@@ -170,7 +196,6 @@ class Walk {
       const part = piece.parts[at];
       if (typeof part !== "string") this.wait(part);
     }
-    void view;
   }
 
   addStretch(piece, silent, measured) {
@@ -207,14 +232,19 @@ class Walk {
     }
     if (child.nodeType !== Node.ELEMENT_NODE) return;
     let { remoteness } = piece;
-    if (measured) remoteness = this.remotenessOf(child, piece);
-    piece.parts.push(this.piece(child, piece, piece.view, remoteness));
+    let box = null;
+    if (measured) {
+      box = child.getBoundingClientRect();
+      remoteness = this.remotenessOf(child, box, piece);
+    }
+    const part = this.piece(child, piece, piece.view, remoteness);
+    part.box = box;
+    piece.parts.push(part);
   }
 
   /** How far from the viewport an element is: 0 in it, then one level for each half screen. */
-  remotenessOf(element, piece) {
-    if (this.inView.has(element) || element.localName === "thead") return piece.view.remoteness;
-    const box = element.getBoundingClientRect();
+  remotenessOf(element, box, piece) {
+    if (element.localName === "thead") return piece.view.remoteness;
     if (box.width === 0 && box.height === 0) return piece.remoteness;
     const distance = distanceTo(box, piece.view);
     if (distance === 0) return piece.view.remoteness;
@@ -224,14 +254,21 @@ class Walk {
   }
 }
 
-/** Whether the children lie far enough from each other to be told apart. */
-function needsMeasuring(piece, box) {
-  return box.height > piece.view.height || box.width > 2 * piece.view.width || box.width === 0 || box.height === 0;
+/** Whether everything inside the box is about as far from the viewport as the box. */
+function isSmall(box, view) {
+  return box.height <= view.height && box.width <= 2 * view.width && box.width > 0 && box.height > 0;
+}
+
+function isBlock(display) {
+  return display !== "inline" && display !== "contents" && !display.startsWith("inline-");
 }
 
 function viewOf(document, remoteness) {
   const window = document.defaultView;
-  return { width: window?.innerWidth ?? 0, height: window?.innerHeight ?? 0, remoteness };
+  return {
+    width: window?.innerWidth ?? 0, height: window?.innerHeight ?? 0,
+    scrollX: window?.scrollX ?? 0, scrollY: window?.scrollY ?? 0, remoteness,
+  };
 }
 
 /** Elements at a few points of the viewport and all they are in: what is seen there is near, wherever it is written. */
@@ -298,7 +335,7 @@ agent.snapshot = (options = {}) => {
   return inPass(() => {
     const root = startOf(options, walk);
     const nodes = root === null ? [] : listOf(walk.run(root), walk.settings);
-    const left = { spent: walk.spent >= walk.budget || walk.visits <= 0, behind: walk.behind };
+    const left = { spent: walk.queues.some((waiting) => waiting.length > 0), behind: walk.behind };
     return JSON.stringify({
       document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
       nodes: entriesOf(nodes), left,

@@ -109,8 +109,24 @@ function perceivableText(element) {
   return parts.join(" ");
 }
 
+/** Attributes that say nothing of an element's state. */
+const QUIET_ATTRIBUTES = new Set(["id", "class", "href", "style", "onclick", "target", "rel", "type", "name", "tabindex"]);
+const QUIET_TAGS = new Set(["a", "button", "h1", "h2", "h3", "h4", "h5", "h6"]);
+
+/** Whether the element is of the common kind that has no states beyond what a look at it tells. */
+function isStateless(element) {
+  if (!QUIET_TAGS.has(element.localName) || element.namespaceURI !== HTML_NAMESPACE) return false;
+  for (const name of element.getAttributeNames()) {
+    if (!QUIET_ATTRIBUTES.has(name) && !name.startsWith("data-")) return false;
+  }
+  return element.closest("[aria-disabled]") === null && !element.matches(":disabled, :focus");
+}
+
+const NO_STATES = Object.freeze({});
+
 /** The states worth telling; what is false goes without saying, except a thing that could be opened. */
 function toldStatesOf(element, role) {
+  if (isStateless(element)) return [NO_STATES, role === "heading" ? { level: Number(element.localName[1]) } : NO_STATES];
   const states = {};
   const all = statesOf(element, role);
   for (const state in all) {
@@ -123,12 +139,17 @@ function toldStatesOf(element, role) {
 }
 
 /** Where a link goes, without the origin when it is the page's own. */
-function targetOf(element, limit) {
+function targetOf(element, limits) {
   const href = typeof element.href === "string" ? element.href : (element.href?.baseVal ?? "");
   if (href === "") return "";
-  const origin = element.ownerDocument.location?.origin ?? "";
-  const isOwn = origin !== "null" && href.startsWith(`${origin}/`) && !href.startsWith(`${origin}//`);
-  return lineOf(isOwn ? href.slice(origin.length) : href, limit);
+  const length = ownOriginLength(href, limits.origin);
+  return lineOf(length > 0 ? href.slice(length) : href, limits.target);
+}
+
+/** How much of an address is the page's own origin; 0 when it goes elsewhere. */
+function ownOriginLength(href, origin) {
+  const { length } = origin;
+  return href.startsWith(origin) && href[length] === "/" && href[length + 1] !== "/" ? length : 0;
 }
 
 /** More options than this are counted, not listed. */
@@ -189,7 +210,7 @@ function addDetails(node, element, role, reason, concealed, limits) {
     if (value !== undefined && value !== "") extra.value = lineOf(String(value), limits.value);
   }
   if (role === "link") {
-    const target = targetOf(element, limits.target);
+    const target = targetOf(element, limits);
     if (target !== "") extra.target = target;
   } else if (element.localName === "select") {
     extra.options = optionsOf(element);

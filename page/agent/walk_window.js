@@ -3,12 +3,12 @@
 
 /** Containers with at most this many child elements are walked whole. */
 const WHOLE_CHILDREN = 48;
-/** Of children that are alike this many are shown. */
-const SHOWN_ALIKE = 24;
+/** Of children that are alike this many are shown, beside all that are in view. */
+const SHOWN_ALIKE = 16;
 /** Of children that are not alike this many are shown. */
 const SHOWN_MIXED = 320;
 /** How many children are looked at to tell whether they are alike and in which order they lie. */
-const SAMPLES = 12;
+const SAMPLES = 8;
 /** A gap this small is closed rather than told. */
 const SMALL_GAP = 3;
 

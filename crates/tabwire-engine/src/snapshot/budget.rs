@@ -69,7 +69,8 @@ fn parents(nodes: &[Node]) -> Vec<Option<usize>> {
 /// The nodes that stay, with a note wherever some went. A gap is told where its first node stood.
 fn without(nodes: Vec<Node>, kept: &[bool]) -> Vec<Node> {
     let parents = parents(&nodes);
-    let containers: Vec<_> = parents.iter().map(|parent| parent.and_then(|at| nodes[at].handle.clone())).collect();
+    let containers: Vec<_> =
+        parents.iter().map(|parent| parent.and_then(|at| nodes[at].handle.clone())).collect();
     let mut shown: Vec<Node> = Vec::new();
     for (at, node) in nodes.into_iter().enumerate() {
         if kept[at] {
@@ -92,7 +93,10 @@ fn without(nodes: Vec<Node>, kept: &[bool]) -> Vec<Node> {
             continue;
         }
         let container = containers[at].clone();
-        shown.push(Node::of_note(Note::Inside(Missing { container, count, total: 0, unit: None, from: 0 }), node.depth));
+        shown.push(Node::of_note(
+            Note::Inside(Missing { container, count, total: 0, unit: None, from: 0 }),
+            node.depth,
+        ));
     }
     shown
 }

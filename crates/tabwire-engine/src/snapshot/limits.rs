@@ -29,3 +29,9 @@ pub const REFS: usize = 65_536;
 
 /// Characters of a page's own address that are written.
 pub const URL_CHARACTERS: usize = 160;
+
+/// Additions and removals a delta has at most; beyond that the whole snapshot is shorter to read.
+pub const DELTA_STEPS: usize = 400;
+
+/// Snapshots remembered for deltas, one for each way of asking.
+pub const REMEMBERED_SNAPSHOTS: usize = 4;

@@ -40,7 +40,14 @@ pub(crate) struct LineWriter<'r> {
 
 impl LineWriter<'_> {
     /// Writes one node. `without_name` leaves out a name that the one thing inside repeats.
-    pub(crate) fn write(&mut self, out: &mut String, node: &Node, position: Position, holds: bool, without_name: bool) {
+    pub(crate) fn write(
+        &mut self,
+        out: &mut String,
+        node: &Node,
+        position: Position,
+        holds: bool,
+        without_name: bool,
+    ) {
         if node.is_note() {
             self.write_note(out, node);
             return;
@@ -93,7 +100,12 @@ impl LineWriter<'_> {
     }
 
     fn write_missing(&mut self, out: &mut String, missing: &Missing, side: &str) {
-        let _ = write!(out, "({} more{}{side}", Grouped(missing.count), Unit(missing.unit.as_ref(), missing.count));
+        let _ = write!(
+            out,
+            "({} more{}{side}",
+            Grouped(missing.count),
+            Unit(missing.unit.as_ref(), missing.count)
+        );
         if let Some(container) = &missing.container {
             let _ = write!(out, ": --within {}", self.reference(container));
             if missing.from > 0 {

@@ -5,6 +5,8 @@
 //! `LinkTarget` before it is anywhere near a line.
 
 mod budget;
+mod delta;
+mod edit_script;
 mod fence;
 mod json_form;
 mod limits;
@@ -16,6 +18,7 @@ mod page_text;
 mod ref_table;
 mod request;
 mod role;
+mod snapshot_memory;
 mod state;
 mod text_form;
 mod tree;
@@ -23,6 +26,9 @@ mod walk_answer;
 
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
-pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable};
+pub(crate) use ref_table::{
+    DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable,
+};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};
+pub(crate) use snapshot_memory::SnapshotMemory;
 pub(crate) use walk_answer::WalkAnswer;

@@ -28,6 +28,8 @@ pub(crate) struct FrameReading {
 /// A page at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
+    /// The document of the page's own frame, or of the one looked into.
+    pub(crate) document: DocumentName,
     pub(crate) url: LinkTarget,
     pub(crate) title: PageText,
     pub(crate) scroll: Scroll,
@@ -50,8 +52,14 @@ impl Snapshot {
     pub(crate) fn assemble(first: WalkAnswer, frame: FrameId, others: Vec<FrameReading>) -> Self {
         let mut others: HashMap<FrameId, Result<WalkAnswer, String>> =
             others.into_iter().map(|reading| (reading.frame, reading.outcome)).collect();
-        let mut snapshot =
-            Self { url: LinkTarget::new(&first.url), title: first.title, scroll: first.scroll, left: first.left, nodes: Vec::new() };
+        let mut snapshot = Self {
+            document: first.document.clone(),
+            url: LinkTarget::new(&first.url),
+            title: first.title,
+            scroll: first.scroll,
+            left: first.left,
+            nodes: Vec::new(),
+        };
         let mut open = vec![Open {
             frame,
             document: first.document,
@@ -79,7 +87,8 @@ impl Snapshot {
                     open.push(Open { frame, document: answer.document, nodes, depth: depth + 1, remoteness });
                 }
                 Some((outcome, _)) => {
-                    let reason = outcome.and_then(Result::err).unwrap_or_else(|| "it did not answer".to_owned());
+                    let reason =
+                        outcome.and_then(Result::err).unwrap_or_else(|| "it did not answer".to_owned());
                     node.note = Some(Note::Unread(PageText::cut(&reason, 160)));
                     snapshot.nodes.push(node);
                 }
@@ -114,7 +123,8 @@ impl Snapshot {
         json_form::write_json(self, refs)
     }
 
-    fn heading(&self) -> String {
+    /// Where the page is, what it is called, and what of it is in view.
+    pub(crate) fn heading(&self) -> String {
         let mut heading = self.url.within(URL_CHARACTERS).to_string();
         if !self.title.is_empty() {
             heading.push_str(&format!(" {}", self.title.quoted()));

@@ -155,8 +155,12 @@ impl RefTable {
 
     /// Drops the refs of frames that are no longer there.
     pub(crate) fn keep_frames(&mut self, is_there: impl Fn(&FrameId) -> bool) {
-        let gone: Vec<DocumentNumber> =
-            self.documents.iter().filter(|(_, seen)| !is_there(&seen.frame)).map(|(number, _)| *number).collect();
+        let gone: Vec<DocumentNumber> = self
+            .documents
+            .iter()
+            .filter(|(_, seen)| !is_there(&seen.frame))
+            .map(|(number, _)| *number)
+            .collect();
         for number in gone {
             self.forget(number);
         }
@@ -171,8 +175,12 @@ impl RefTable {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
-        let earlier: Vec<DocumentNumber> =
-            self.documents.iter().filter(|(_, seen)| seen.frame == *frame).map(|(number, _)| *number).collect();
+        let earlier: Vec<DocumentNumber> = self
+            .documents
+            .iter()
+            .filter(|(_, seen)| seen.frame == *frame)
+            .map(|(number, _)| *number)
+            .collect();
         for number in earlier {
             self.forget(number);
         }
@@ -197,7 +205,11 @@ mod tests {
     use super::*;
 
     fn handle(frame: &str, document: &str, key: u32) -> ElementHandle {
-        ElementHandle { frame: FrameId::new(frame), document: DocumentName::new(document), key: ElementKey(key) }
+        ElementHandle {
+            frame: FrameId::new(frame),
+            document: DocumentName::new(document),
+            key: ElementKey(key),
+        }
     }
 
     #[test]

@@ -37,9 +37,9 @@ impl Role {
     /// How it is treated.
     pub(crate) fn kind(&self) -> RoleKind {
         match self.as_str() {
-            "button" | "checkbox" | "clickable" | "combobox" | "link" | "listbox" | "menuitem" | "menuitemcheckbox"
-            | "menuitemradio" | "option" | "radio" | "scrollbar" | "searchbox" | "slider" | "spinbutton" | "switch"
-            | "tab" | "textbox" | "treeitem" => RoleKind::Acted,
+            "button" | "checkbox" | "clickable" | "combobox" | "link" | "listbox" | "menuitem"
+            | "menuitemcheckbox" | "menuitemradio" | "option" | "radio" | "scrollbar" | "searchbox"
+            | "slider" | "spinbutton" | "switch" | "tab" | "textbox" | "treeitem" => RoleKind::Acted,
             "cell" | "columnheader" | "gridcell" | "listitem" | "row" | "rowheader" => RoleKind::Part,
             "text" => RoleKind::Text,
             _ => RoleKind::Structure,

@@ -47,7 +47,9 @@ impl fmt::Display for States {
             match value {
                 StateValue::Flag(true) => write!(formatter, " {}", name.0)?,
                 StateValue::Flag(false) => write!(formatter, " {}=false", name.0)?,
-                StateValue::Word(word) if is_plain(word.as_str()) => write!(formatter, " {}={}", name.0, word.as_str())?,
+                StateValue::Word(word) if is_plain(word.as_str()) => {
+                    write!(formatter, " {}={}", name.0, word.as_str())?
+                }
                 StateValue::Word(word) => write!(formatter, " {}={}", name.0, word.quoted())?,
             }
         }
@@ -91,7 +93,8 @@ impl<'de> Visitor<'de> for StatesVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<States, A::Error> {
         let mut states = Vec::new();
         while let Some((name, value)) = map.next_entry::<String, Value>()? {
-            let is_word = !name.is_empty() && name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let is_word =
+                !name.is_empty() && name.len() <= 24 && name.bytes().all(|byte| byte.is_ascii_alphabetic());
             let value = match value {
                 Value::Bool(flag) => StateValue::Flag(flag),
                 Value::String(word) => StateValue::Word(PageText::cut(&word, 40)),
@@ -118,12 +121,18 @@ mod tests {
     #[test]
     fn states_stand_on_a_line() {
         check(r#"{}"#, "");
-        check(r#"{"checked":true,"expanded":false,"haspopup":"menu"}"#, " checked expanded=false haspopup=menu");
+        check(
+            r#"{"checked":true,"expanded":false,"haspopup":"menu"}"#,
+            " checked expanded=false haspopup=menu",
+        );
         check(r#"{"checked":"mixed","posinset":3}"#, " checked=mixed posinset=3");
     }
 
     #[test]
     fn t28_a_state_cannot_look_like_another_part_of_the_line() {
-        check(r#"{"current":"page [e9]\n- button","a b":true,"":true,"x":{}}"#, " current=\"page [e9] - button\"");
+        check(
+            r#"{"current":"page [e9]\n- button","a b":true,"":true,"x":{}}"#,
+            " current=\"page [e9] - button\"",
+        );
     }
 }

@@ -47,7 +47,8 @@ struct TextForm<'t, 'r> {
 
 impl<'t, 'r> TextForm<'t, 'r> {
     fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density) -> String {
-        let mut form = TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out: String::new() };
+        let mut form =
+            TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out: String::new() };
         form.write_siblings(tree.top().collect(), 0);
         form.out
     }
@@ -97,7 +98,9 @@ impl<'t, 'r> TextForm<'t, 'r> {
         let mut count = 0;
         for at in siblings {
             let node = self.tree.node(*at);
-            length += node.name.as_str().len() + 12 + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8);
+            length += node.name.as_str().len()
+                + 12
+                + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8);
             if node.role != *role || !self.is_plain(*at) || (count > 0 && length > LINE_CHARACTERS) {
                 break;
             }

@@ -46,7 +46,9 @@ class NameWalk {
     this.root = root;
     /** Something hidden was referred to: then all that is in it counts. */
     this.isHidden = root !== null && !isExposed(root);
-    this.pieces = 0;
+    /** And it has no boxes either: then everything is set apart. */
+    this.isBoxless = this.isHidden && !root.checkVisibility();
+    this.pieces = 1;
     this.from = FROM_NOTHING;
   }
 }
@@ -74,7 +76,7 @@ function alternativeOf(element, walk, role, inner) {
   const text = ariaNameOf(element, walk, isNew) || nativeNameOf(element, walk, inner);
   if (text !== "") return inner && element.type === "file" ? `${text}: ${chosenFilesOf(element)}` : text;
   if (isNamedByContent(element, role, walk, inner)) {
-    const content = contentOf(element, walk);
+    const content = contentOf(element, walk) || (walk.root === element ? (valueOf(element, role) ?? "") : "");
     walk.from = FROM_CONTENT;
     if (content !== "") return content;
   }
@@ -83,14 +85,24 @@ function alternativeOf(element, walk, role, inner) {
 
 /** The name by aria-labelledby or aria-label. */
 function ariaNameOf(element, walk, isNew) {
-  if (walk.root === null && isNew && element.hasAttribute("aria-labelledby")) {
-    const text = referencedText(element.ariaLabelledByElements, walk.visited);
+  if (walk.root === null && isNew && isLabelledBy(element)) {
+    const text = referencedText(labellersOf(element), walk.visited);
     walk.from = FROM_REFERENCE;
     if (!isBlank(text)) return text;
   }
   const label = element.getAttribute("aria-label");
   walk.from = FROM_ATTRIBUTE;
   return label === null || isBlank(label) ? "" : label;
+}
+
+function isLabelledBy(element) {
+  return element.hasAttribute("aria-labelledby") || element.hasAttribute("aria-labeledby");
+}
+
+/** The elements that name this one; the attribute may be spelled in either way. */
+function labellersOf(element) {
+  if (element.hasAttribute("aria-labelledby")) return element.ariaLabelledByElements ?? [];
+  return elementsOfIds(element, "aria-labeledby");
 }
 
 /** The title as a name, where the role allows it; an image with an empty alt has said that it has no name. */
@@ -112,7 +124,7 @@ function isTitled(element) {
 /** The texts of elements that a reference names, joined by spaces. */
 function referencedText(elements, visited) {
   const parts = [];
-  for (const element of elements ?? []) {
+  for (const element of elements) {
     const text = alternativeOf(element, new NameWalk(visited, element), semanticsOf(element), true);
     visited.add(element);
     if (text !== "") parts.push(text);
@@ -135,7 +147,7 @@ function isNamedByContent(element, role, walk, inner) {
     default:
   }
   if (!inner) return PART_OF_NAME.has(role) && isFocusedText(element);
-  if (PART_OF_NAME.has(role)) return isHtml(element) || element.namespaceURI === SVG_NAMESPACE;
+  if (PART_OF_NAME.has(role)) return element.localName !== "object" && (isHtml(element) || element.namespaceURI === SVG_NAMESPACE);
   return element.localName === "footer" || element.localName === "address" || element.localName === "details";
 }
 
@@ -202,7 +214,7 @@ function addChildren(text, element, walk) {
   for (const child of composedChildren(element)) {
     if (child.nodeType === Node.TEXT_NODE) {
       if (walk.pieces++ > NAME_PIECES) break;
-      if (walk.isHidden) text.setApart();
+      if (walk.isBoxless) text.setApart();
       text.add(shownText(child.data, element, walk));
     } else if (child.nodeType === Node.ELEMENT_NODE && (child.id === "" || ownerOf(child) === null)) {
       addElement(text, child, walk);
@@ -223,8 +235,8 @@ const SILENT_TAGS = new Set(["head", "noscript", "rp", "script", "style", "templ
 function addElement(text, element, walk) {
   const name = element.localName;
   if (walk.pieces > NAME_PIECES || SILENT_TAGS.has(name) || (name === "rt" && walk.root === null)) return;
-  if (name === "br") {
-    text.add("\n");
+  if (name === "br" || name === "wbr") {
+    text.add(" ");
     return;
   }
   if (walk.root === null && walk.visited.has(element)) return;
@@ -249,7 +261,7 @@ function addHidden(text, element, exposure, walk) {
 
 function addShown(text, element, walk) {
   const role = semanticsOf(element);
-  const display = walk.isHidden ? "none" : styleOf(element).display;
+  const display = walk.isBoxless ? "none" : styleOf(element).display;
   if (role === "generic" && display === "inline" && isTransparent(element)) {
     walk.visited.add(element);
     addChildren(text, element, walk);
@@ -257,13 +269,13 @@ function addShown(text, element, walk) {
   }
   walk.pieces += 1;
   let piece;
-  let isApart = display !== "inline" || REPLACED_TAGS.has(element.localName) || isControl(element, role);
+  let isApart = display !== "inline" || isControl(element, role);
   if (role === "none") {
     walk.visited.add(element);
     piece = contentOf(element, walk);
   } else {
     piece = alternativeOf(element, walk, role, true);
-    if (piece !== "" && walk.from !== FROM_CONTENT) isApart = true;
+    if (piece === "" ? isReplaced(element, role) : walk.from !== FROM_CONTENT) isApart = true;
   }
   if (isApart) text.setApart();
   text.add(piece);
@@ -271,7 +283,13 @@ function addShown(text, element, walk) {
 }
 
 const REPLACED_TAGS = new Set("audio canvas embed iframe img input meter object progress select svg textarea video".split(" "));
-const INLINE_TAGS = new Set("a b bdi bdo big cite data font i kbd nobr samp small span tt u var wbr".split(" "));
+
+/** Things that stand in a line like a letter but are no text. A drawing that says nothing is not even there. */
+function isReplaced(element, role) {
+  return REPLACED_TAGS.has(element.localName) && (role !== "generic" || isHtml(element));
+}
+
+const INLINE_TAGS = new Set("a b bdi bdo big cite data font i kbd nobr samp small span tt u var".split(" "));
 const SPEAKING_ATTRIBUTE = /^(id|title|tabindex|lang|contenteditable|role|aria-.*)$/;
 
 /** Whether the element only styles a stretch of text. */
@@ -296,7 +314,7 @@ function descriptionOf(element) {
 
 function rawDescriptionOf(element) {
   if (element.hasAttribute("aria-describedby")) {
-    const text = referencedText(element.ariaDescribedByElements, new Set());
+    const text = referencedText(element.ariaDescribedByElements ?? [], new Set());
     if (!isBlank(text)) return text;
   }
   const description = element.getAttribute("aria-description");

@@ -93,7 +93,7 @@ function explicitRoleOf(element, given) {
 /** What an item has to be in; without it the item's role does not count. */
 const CONTEXTS = { listitem: ["list", "group"], option: ["listbox", "group"], treeitem: ["tree", "group"] };
 const LIST_TAGS = new Set(["ul", "ol", "menu"]);
-const WRAPPER_TAGS = new Set(["div", "span", "p", "slot"]);
+const WRAPPER_TAGS = new Set(["div", "span", "slot"]);
 
 function isInContext(element, item) {
   const owner = ownerOf(element);
@@ -138,9 +138,14 @@ function ownerOf(element) {
 /** The elements that this one claims with aria-owns. */
 function ownedBy(owner) {
   if (owner.ariaOwnsElements != null) return owner.ariaOwnsElements;
-  const root = owner.getRootNode();
-  const ids = (owner.getAttribute("aria-owns") ?? "").split(/\s+/);
-  return ids.map((id) => root.getElementById?.(id) ?? null).filter((element) => element !== null);
+  return elementsOfIds(owner, "aria-owns");
+}
+
+/** The elements whose ids the attribute lists. */
+function elementsOfIds(element, attribute) {
+  const root = element.getRootNode();
+  const ids = (element.getAttribute(attribute) ?? "").split(/\s+/);
+  return ids.map((id) => root.getElementById?.(id) ?? null).filter((found) => found !== null);
 }
 
 /** Whether the author named the element; a title counts. */
@@ -249,8 +254,10 @@ function implicitRoleOf(element) {
 /** What an element without semantics is: a group if it pops up or can be dragged, else nothing. */
 function minimalRoleOf(element) {
   if (!element.hasAttributes()) return "generic";
-  const special = element.hasAttribute("popover") || element.hasAttribute("draggable") || element.hasAttribute("autofocus");
-  return special && !element.getAttribute("role") ? "group" : "generic";
+  if (element.getAttribute("role")) return "generic";
+  if (element.hasAttribute("popover")) return "group";
+  const isMoved = element.hasAttribute("draggable") || element.hasAttribute("autofocus");
+  return isMoved && element.localName === "div" ? "group" : "generic";
 }
 
 function hasContent(element) {

@@ -62,9 +62,11 @@ function rowKindOf(row) {
 function cellRoleOf(cell, name) {
   const row = tableAncestorOf(cell);
   if (row === null) return "generic";
-  const isRow = row.hasAttribute("role") ? semanticsOf(row) === "row" : row.localName === "tr";
-  if (!isRow || rowKindOf(row) !== "data") return "generic";
-  if (name === "td") return semanticsOf(tableAncestorOf(row)) === "table" ? "cell" : "gridcell";
+  const isGiven = row.hasAttribute("role") && semanticsOf(row) === "row";
+  if (!isGiven && (row.localName !== "tr" || row.getAttribute("role"))) return "generic";
+  const kind = rowKindOf(row);
+  if (kind !== "data" && !(isGiven && kind === "layout")) return "generic";
+  if (name === "td") return isInGrid(row) ? "gridcell" : "cell";
   switch (cell.getAttribute("scope")?.toLowerCase()) {
     case "col":
     case "colgroup":

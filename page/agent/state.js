@@ -92,12 +92,11 @@ function isDisabled(element) {
     default:
       if (element.localName.includes("-") && element.matches(":disabled")) return true;
   }
-  if (element.getAttribute("aria-disabled") === "true") return true;
-  if (!isFocusable(element)) return false;
+  const own = triState(element, "aria-disabled");
+  if (own !== undefined || !isFocusable(element)) return own === true;
   for (let node = composedParent(element); node !== null; node = composedParent(node)) {
-    const given = node.getAttribute("aria-disabled");
-    if (given === "true") return true;
-    if (given === "false") return false;
+    const given = triState(node, "aria-disabled");
+    if (given !== undefined) return given === true;
   }
   return false;
 }

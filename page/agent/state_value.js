@@ -109,7 +109,7 @@ function chosenFilesOf(input) {
 
 /** What a control gives to the name of something it is in; null when it gives no value. */
 function valueInName(element, role, walk) {
-  if (holdsText(element, role)) return valueOf(element, role) ?? "";
+  if (holdsText(element, role)) return valueOf(element, role) || null;
   if (RANGES.has(role)) return element.getAttribute("aria-valuetext") ?? measuredValueOf(element, role);
   if (role !== "combobox" && role !== "listbox") return null;
   const chosen = chosenOptionsOf(element).filter((option) => !walk.visited.has(option));

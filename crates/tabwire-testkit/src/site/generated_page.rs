@@ -94,7 +94,7 @@ fn resources(question: Question<'_>) -> Reply {
     }
     body.push_str(&format!(
         "<img src=\"/resources/missing.png\" alt=\"Missing\">\n<output id=\"output\">loading</output>\n<script>\n\
-         Promise.all(Array.from({{ length: {fetches} }}, (_, index) => fetch(`/resources/data-${{index + 1}}.json`)))\n\
+         Promise.all(Array.from({{ length: {fetches} }}, (_, index) => fetch(`/resources/data-${{index + 1}}.json`).then((response) => response.json())))\n\
          .then((all) => {{ document.getElementById('output').textContent = `fetched ${{all.length}}, scripts ${{window.scripts ?? 0}}`; }});\n\
          </script>\n"
     ));

@@ -86,4 +86,59 @@ pub(super) const PAGES: &[Page] = &[
     page!("/console/errors", HTML, "console_errors.html"),
     page!("/storage", HTML, "storage.html"),
     page!("/history", HTML, "history.html"),
+    page!("/hostile/hidden", HTML, "hostile_hidden.html"),
+    page!("/hostile/forged", HTML, "hostile_forged.html"),
+    page!("/hostile/surrogates", HTML, "hostile_surrogates.html"),
+    page!("/hostile/depth", HTML, "hostile_depth.html"),
+    page!("/hostile/watch", HTML, "hostile_watch.html"),
+    page!("/article", HTML, "article.html"),
+    page!("/tall", HTML, "tall.html"),
+    page!("/slow/page", HTML, "slow_page.html"),
+    page!("/cors", HTML, "cors.html"),
+    page!("/print", HTML, "print.html"),
+    page!("/device", HTML, "device.html"),
+    page!("/clipboard", HTML, "clipboard.html"),
+    page!("/vitals", HTML, "vitals.html"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::super::answer::Answer;
+    use super::super::answer::tests::ask;
+    use super::*;
+
+    /// The paths in the first column of the tables of the pages' own page.
+    fn described_paths() -> Vec<&'static str> {
+        let rows = include_str!("../../pages/README.md").lines();
+        rows.filter_map(|row| row.strip_prefix("| `")?.split_once('`')).map(|(path, _)| path).collect()
+    }
+
+    #[test]
+    fn every_page_is_described_once() {
+        let described = described_paths();
+        for page in PAGES {
+            let times = described.iter().filter(|path| **path == page.path).count();
+            assert_eq!(times, 1, "{} in pages/README.md", page.path);
+        }
+    }
+
+    #[tokio::test]
+    async fn every_described_path_has_an_answer() {
+        for path in described_paths() {
+            if let Answer::Reply { reply, .. } = ask(&format!("GET {path} HTTP/1.1\r\n\r\n")).await {
+                assert!(!reply.head().starts_with("HTTP/1.1 404"), "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_page_loads_anything_from_elsewhere() {
+        for page in PAGES {
+            for address in page.text.split("src=\"http://").skip(1) {
+                let host = address.split('/').next().unwrap_or_default();
+                assert!(host.ends_with(".localhost:{{port}}"), "{}: {host}", page.path);
+            }
+            assert!(!page.text.contains("src=\"https"), "{}", page.path);
+        }
+    }
+}

@@ -15,7 +15,7 @@ const NEEDS = {
 };
 /** Needs that `force` lifts. */
 const FORCED = new Set(["enabled", "still", "hit", "editable"]);
-const LISTED = 10;
+const FRAMES_GRANTED = 8;
 
 /** One call of prepare over all the looks it takes. */
 class Preparation {
@@ -41,7 +41,7 @@ class Preparation {
     if (nth !== undefined && nth !== null) return found.at(nth) ?? null;
     if (found.length < 2) return found[0] ?? null;
     return fail("AMBIGUOUS", `${found.length} elements match ${phraseOfSpec(spec)}.`, "Use the ref of one of them, or choose with --nth.", {
-      matches: found.slice(0, LISTED).map(describeElement),
+      matches: found.slice(0, MATCHES_LISTED).map(describeElement),
       total: found.length,
     });
   }
@@ -52,9 +52,13 @@ class Preparation {
       const unmet = this[need](element, shown);
       if (unmet) return { element, condition: need, ...unmet };
     }
+    // The watch begins before the last step, which may already set off what is watched for.
+    const mark = this.request.mark ? startWatch(element) : undefined;
     const finished = finishPurpose(element, this.request, this.purpose);
     if (finished.unmet) return { element, ...finished.unmet };
-    return { ready: { ...answerFor(element, shown, this), ...finished } };
+    const { pause, ...rest } = finished;
+    const answer = { ...answerFor(element, shown, this), ...rest, mark };
+    return { ready: pause ? pause.then(() => answer) : answer };
   }
 
   visible(element, shown) {
@@ -90,7 +94,7 @@ class Preparation {
 
   /** A box that is ticked already needs no click. */
   alreadyDone(element) {
-    return this.purpose === "check" && this.request.want !== undefined && checkedOf(element) === this.request.want;
+    return this.purpose === "check" && this.request.want !== undefined && tickOf(element) === this.request.want;
   }
 }
 
@@ -155,7 +159,6 @@ function answerFor(element, shown, preparation) {
   if (disabled !== null) answer.disabledReason = disabled;
   Object.assign(answer, holdings(element));
   if (request.guard && point) armGuard(element, request.events);
-  if (request.mark) answer.mark = startWatch(element);
   return answer;
 }
 
@@ -191,10 +194,12 @@ function hintFor({ condition, hint }) {
 async function prepareLater(preparation, first) {
   const deadline = performance.now() + (preparation.request.timeout ?? 0);
   const wake = new Wake();
+  // Even without time to wait, an element gets the frames it takes to show that it is still.
+  let frames = FRAMES_GRANTED;
   try {
     for (let outcome = first; ; outcome = preparation.look()) {
       if (outcome.ready) return outcome.ready;
-      if (performance.now() >= deadline) giveUp(outcome, preparation);
+      if (performance.now() >= deadline && !(outcome.soon && frames-- > 0)) giveUp(outcome, preparation);
       if (outcome.soon) await nextFrame();
       else await wake.next(deadline);
     }

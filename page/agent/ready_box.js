@@ -3,6 +3,7 @@
 
 /** Whether style alone lets the element be seen: rendered, visible, in a frame that is. */
 function isRendered(element) {
+  if (element.localName === "area") return mappedImage(element) !== null && isRendered(mappedImage(element));
   if (!element.checkVisibility({ visibilityProperty: true })) {
     const parent = composedParent(element);
     if (styleOf(element).display !== "contents" || parent === null) return false;
@@ -41,10 +42,15 @@ function fullBoxes(boxes) {
   return full;
 }
 
+/** The image that a part of an image map belongs to. */
+function mappedImage(area) {
+  const name = area.closest("map")?.name;
+  return name ? area.getRootNode().querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
+}
+
 /** The box around a part of an image map. */
 function areaBoxes(area) {
-  const name = area.closest("map")?.name;
-  const image = name ? area.getRootNode().querySelector(`img[usemap="#${CSS.escape(name)}"]`) : null;
+  const image = mappedImage(area);
   if (image === null) return [];
   const place = image.getBoundingClientRect();
   const numbers = area.coords.split(",").map(Number);

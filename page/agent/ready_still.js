@@ -3,6 +3,8 @@
 /** Where elements were seen and when, so that one that has not moved since needs no frame to prove it. */
 const placesSeen = new WeakMap();
 const LONG_ENOUGH = 32;
+/** After a delay the browser draws several frames in a row, between which nothing has time to move. */
+const SHORTEST_FRAME = 12;
 
 /** Notes where the element is now. Whoever measures elements may call it: it makes acting on them faster. */
 function rememberBox(element, box = element.getBoundingClientRect()) {
@@ -17,26 +19,27 @@ function isSamePlace(left, right) {
   return left.x === right.x && left.y === right.y && left.width === right.width && left.height === right.height;
 }
 
-/** Counts the frames in which one element has not moved. */
+/** Counts the frames through which one element has not moved. */
 class Stillness {
   constructor() {
     this.element = null;
     this.box = null;
     this.frames = 0;
+    this.at = 0;
   }
 
   /** Whether the element is known to be still; asked once a frame until it is. */
   holds(element) {
     const box = element.getBoundingClientRect();
     const seen = rememberBox(element, box);
-    if (this.element === element && isSamePlace(this.box, box)) this.frames++;
-    else this.restart(element, box, 0);
+    if (this.element !== element || !isSamePlace(this.box, box)) this.restart(element, box, 0);
+    else if (performance.now() - this.at >= SHORTEST_FRAME) this.restart(element, box, this.frames + 1);
     if (this.frames >= 2) return (seen.isProven = true);
     return (seen.isProven || performance.now() - seen.at >= LONG_ENOUGH) && !isAnimated(element);
   }
 
   restart(element, box, frames) {
-    Object.assign(this, { element, box, frames });
+    Object.assign(this, { element, box, frames, at: performance.now() });
   }
 
   /** We have moved the element ourselves: one frame must show that the page leaves it there. */

@@ -8,8 +8,8 @@ const STATE_CHECKS = {
   hidden: (found) => !found.some(isShown),
   enabled: (found) => found.some((element) => isShown(element) && disabledReason(element) === null),
   disabled: (found) => found.some((element) => disabledReason(element) !== null),
-  checked: (found) => found.some((element) => isCheckable(element) && checkedOf(element) === true),
-  unchecked: (found) => found.some((element) => isCheckable(element) && checkedOf(element) === false),
+  checked: (found) => found.some((element) => isCheckable(element) && tickOf(element) === true),
+  unchecked: (found) => found.some((element) => isCheckable(element) && tickOf(element) === false),
   editable: (found) => found.some((element) => isShown(element) && disabledReason(element) === null && !isReadOnly(element) && (isTextField(element) || element.isContentEditable)),
 };
 

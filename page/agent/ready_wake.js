@@ -6,10 +6,13 @@ const FRAME = 16;
 const LONGEST_NAP = 250;
 const WAKING_EVENTS = ["load", "error", "transitionend", "animationend", "scroll", "scrollend", "resize", "toggle", "input", "change", "focusin", "slotchange", "readystatechange", "pageshow"];
 
-/** The next time the browser draws; a hidden page does not, so a timer stands in. */
+/**
+ * The next time the browser draws. A hidden page does not, so a timer stands in; a visible one on a busy machine may
+ * draw late, and then nothing may be concluded from the time alone.
+ */
 function nextFrame() {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, document.visibilityState === "visible" ? 4 * FRAME : FRAME);
+    const timer = setTimeout(resolve, document.visibilityState === "visible" ? LONGEST_NAP : FRAME);
     requestAnimationFrame(() => {
       clearTimeout(timer);
       resolve();

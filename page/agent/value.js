@@ -13,11 +13,19 @@ const SET_INPUTS = {
   range: "a number",
 };
 const CHECKABLE_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
+/** Longest wait for the event of a selection; selecting what is selected already sends none. */
+const SELECTION_PATIENCE = 30;
 /** Editors that draw only a part of their text, so that only their own "select all" takes all of it. */
 const CODE_EDITORS = ".cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
 
 function isCheckable(element) {
   return (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) || CHECKABLE_ROLES.has(roleOf(element));
+}
+
+/** Whether a box, radio button or switch is ticked: true, false or "mixed". */
+function tickOf(element) {
+  if (element.localName === "input") return element.indeterminate && element.type === "checkbox" ? "mixed" : element.checked;
+  return triState(element, "aria-checked") ?? false;
 }
 
 function isDropDown(select) {
@@ -74,7 +82,7 @@ function holdings(element) {
   const held = {};
   const value = heldText(element);
   if (value !== null) held.value = isSecret(element) && value !== "" ? MASK : shorten(value, 500);
-  if (isCheckable(element)) held.checked = checkedOf(element);
+  if (isCheckable(element)) held.checked = tickOf(element);
   return held;
 }
 
@@ -161,13 +169,28 @@ function makeRoom(element, value) {
 function selectContents(element, value) {
   const range = element.ownerDocument.createRange();
   range.selectNodeContents(element);
+  const pause = selectionTold(element.ownerDocument);
   const selection = element.ownerDocument.getSelection();
   selection.removeAllRanges();
   selection.addRange(range);
   const empty = foldText(element.innerText) === "" && element.querySelector("img, hr, table") === null;
-  const room = { fill: value === "" ? (empty ? "done" : "erase") : "insert", rich: true, multiline: element.getAttribute("aria-multiline") !== "false" };
+  const room = { fill: value === "" ? (empty ? "done" : "erase") : "insert", rich: true, multiline: element.getAttribute("aria-multiline") !== "false", pause };
   if (element.closest(CODE_EDITORS) !== null) room.selectAll = true;
   return room;
+}
+
+/** Editors learn of a selection by an event that comes later; what is typed before it would go elsewhere. */
+function selectionTold(owner) {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      owner.removeEventListener("selectionchange", end, true);
+      // The event comes in a task of its own; the page's listeners of it run in the same.
+      setTimeout(resolve, 0);
+    };
+    const timer = setTimeout(end, SELECTION_PATIENCE);
+    owner.addEventListener("selectionchange", end, true);
+  });
 }
 
 function isNumberText(text) {
@@ -226,7 +249,7 @@ function isAsMeant(element, value, expected) {
 
 function checkStep(element, want) {
   if (want === undefined) return {};
-  if (checkedOf(element) === want) return { done: true };
+  if (tickOf(element) === want) return { done: true };
   if (want === false && roleOf(element) === "radio") {
     fail("BAD_ARGS", `${phrase(element)} is a radio button and cannot be unticked.`, "Choose another one of its group.", { element: describeElement(element) });
   }
@@ -281,9 +304,9 @@ function missingOption(select, choice) {
 
 agent.fill = ({ key, value }) => {
   const element = byRef({ key });
-  const room = makeRoom(element, value);
+  const { pause, ...room } = makeRoom(element, value);
   if (room.unmet) giveUp({ element, ...room.unmet }, { request: { timeout: 0 } });
-  return room;
+  return pause ? pause.then(() => room) : room;
 };
 agent.verify = ({ key, expected }) => verified(byRef({ key }), expected);
 agent.select = ({ key, choices }) => {
@@ -294,5 +317,5 @@ agent.select = ({ key, choices }) => {
 };
 agent.checkState = ({ key }) => {
   const element = checkableFor(byRef({ key }));
-  return { key: keyOf(element), checked: checkedOf(element) };
+  return { key: keyOf(element), checked: tickOf(element) };
 };

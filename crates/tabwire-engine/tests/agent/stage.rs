@@ -1,0 +1,195 @@
+//! A browser with one page and the agent in it, and the words tests use. Knows nothing of what is tested.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Connection, PendingAnswer, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_testkit::bench::BareBrowser;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(25);
+
+/// One page in a browser of its own; ends with the test.
+pub(crate) struct Stage {
+    session: CdpSession,
+    context: i64,
+    _tasks: TaskGroup,
+    _browser: BareBrowser,
+}
+
+impl Stage {
+    /// Starts a browser with an empty page.
+    pub(crate) async fn start() -> Self {
+        let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+        let (source, sink) = address.connect().await.expect("the browser answers");
+        let tasks = TaskGroup::new();
+        let connection = Connection::start(source, sink, &tasks);
+        let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
+        let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");
+        let session = registry.attach(&page.target_id, PATIENCE).await.expect("attached");
+        session.enable("Page").await.expect("Page");
+        session.enable("Runtime").await.expect("Runtime");
+        let agent = json!({"source": tabwire_engine::page_agent(), "worldName": "agent"});
+        session.send("Page.addScriptToEvaluateOnNewDocument", &agent, PATIENCE).await.expect("installed");
+        let window = json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": false});
+        session.send("Emulation.setDeviceMetricsOverride", &window, PATIENCE).await.expect("a size");
+        let focus = json!({"enabled": true});
+        session.send("Emulation.setFocusEmulationEnabled", &focus, PATIENCE).await.expect("focus");
+        Self { session, context: 0, _tasks: tasks, _browser: browser }
+    }
+
+    /// Shows a page and waits until it has loaded.
+    pub(crate) async fn show(&mut self, html: &str) {
+        let page = format!("data:text/html;charset=utf-8,<!doctype html>{}", escaped(html));
+        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        self.command("Page.navigate", json!({"url": page})).await;
+        loaded.wait(PATIENCE).await.expect("loads");
+        let tree = self.command("Page.getFrameTree", json!({})).await;
+        let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
+        let world = self.command("Page.createIsolatedWorld", world).await;
+        self.context = world["executionContextId"].as_i64().expect("a world");
+    }
+
+    /// Sends a command and gives its answer.
+    pub(crate) async fn command(&self, method: &'static str, params: Value) -> Value {
+        let answer = self.session.send(method, &params, PATIENCE).await;
+        answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Evaluates in the page's own world.
+    pub(crate) async fn eval(&self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        value_of(self.command("Runtime.evaluate", params).await)
+    }
+
+    /// Evaluates in the agent's world.
+    pub(crate) async fn eval_in_agent(&self, expression: &str) -> Value {
+        let params = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true, "contextId": self.context,
+        });
+        value_of(self.command("Runtime.evaluate", params).await)
+    }
+
+    fn begin(&self, method: &'static str, params: &Value) -> PendingAnswer {
+        self.session.begin(method, params, PATIENCE).expect("sent")
+    }
+
+    fn begin_call(&self, function: &str, argument: &Value) -> PendingAnswer {
+        let expression = format!("tabwire.run({}, {argument})", json!(function));
+        let params = json!({
+            "expression": expression, "awaitPromise": true, "returnByValue": true, "contextId": self.context,
+        });
+        self.begin("Runtime.evaluate", &params)
+    }
+
+    /// Calls a function of the agent: its result, or its failure.
+    pub(crate) async fn call(&self, function: &str, argument: Value) -> Result<Value, Value> {
+        outcome_of(self.begin_call(function, &argument)).await
+    }
+
+    /// Calls a function of the agent that must not fail.
+    pub(crate) async fn run(&self, function: &str, argument: Value) -> Value {
+        self.call(function, argument.clone())
+            .await
+            .unwrap_or_else(|failure| panic!("{function}({argument}): {failure}"))
+    }
+
+    /// Calls a function of the agent that must fail.
+    pub(crate) async fn failure(&self, function: &str, argument: Value) -> Value {
+        match self.call(function, argument.clone()).await {
+            Err(failure) => failure,
+            Ok(value) => panic!("{function}({argument}) did not fail: {value}"),
+        }
+    }
+
+    /// The number of the one element a target names.
+    pub(crate) async fn key(&self, spec: Value) -> u64 {
+        let found = self.run("locate", json!({"spec": spec})).await;
+        assert_eq!(found["total"], 1, "one match for {spec}: {found}");
+        found["matches"][0]["key"].as_u64().expect("a key")
+    }
+
+    /// Prepares a click as the engine does.
+    pub(crate) async fn prepare_click(&self, spec: Value) -> Result<Value, Value> {
+        let request = json!({"spec": spec, "for": "click", "timeout": 5_000, "guard": true, "mark": true});
+        self.call("prepare", request).await
+    }
+
+    /// Sends a press and release, and asks how the page settled, all at once.
+    pub(crate) async fn press_at(&self, prepared: &Value) -> Value {
+        let pointer = |kind: &str, clicks: u32| json!({"type": kind, "x": prepared["point"]["x"], "y": prepared["point"]["y"], "button": "left", "clickCount": clicks});
+        let mut moved = pointer("mouseMoved", 0);
+        moved["button"] = json!("none");
+        let sent = [moved, pointer("mousePressed", 1), pointer("mouseReleased", 1)]
+            .map(|params| self.begin("Input.dispatchMouseEvent", &params));
+        let settle = json!({"since": prepared["mark"], "after": "mouseup", "key": prepared["key"]});
+        let settled = self.begin_call("settle", &settle);
+        for answer in sent {
+            answer.answer().await.expect("input is taken");
+        }
+        outcome_of(settled).await.expect("settles")
+    }
+
+    /// Clicks as the engine does: two round trips.
+    pub(crate) async fn click(&self, spec: Value) -> Value {
+        let prepared = self.prepare_click(spec.clone()).await;
+        let prepared = prepared.unwrap_or_else(|failure| panic!("{spec}: {failure}"));
+        let settled = self.press_at(&prepared).await;
+        assert_eq!(settled["guard"]["state"], "passed", "{spec}: {settled}");
+        settled
+    }
+
+    /// Fills as the engine does: two round trips.
+    pub(crate) async fn fill(&self, spec: Value, value: &str) -> Result<Value, Value> {
+        let request = json!({"spec": spec, "for": "fill", "value": value, "timeout": 5_000, "mark": true});
+        let prepared = self.call("prepare", request).await?;
+        let settle = |after: &str| {
+            json!({
+                "since": prepared["mark"], "after": after, "key": prepared["key"], "expected": value,
+            })
+        };
+        let (sent, settled) = match prepared["fill"].as_str() {
+            Some("insert") => {
+                (vec![self.begin("Input.insertText", &json!({"text": value}))], settle("beforeinput"))
+            }
+            Some("erase") => (vec![self.begin_key("rawKeyDown"), self.begin_key("keyUp")], settle("keyup")),
+            _ => return Ok(prepared),
+        };
+        let settled = self.begin_call("settle", &settled);
+        for answer in sent {
+            answer.answer().await.expect("input is taken");
+        }
+        outcome_of(settled).await
+    }
+
+    fn begin_key(&self, kind: &str) -> PendingAnswer {
+        let key = json!({"type": kind, "key": "Backspace", "code": "Backspace", "windowsVirtualKeyCode": 8});
+        self.begin("Input.dispatchKeyEvent", &key)
+    }
+}
+
+/// A page's text as the rest of a data address.
+fn escaped(html: &str) -> String {
+    html.bytes()
+        .map(|byte| match byte {
+            b'%' | b'#' | b'&' | b'+' | b'\n' | b'\t' | b'\r' | 0x80.. => format!("%{byte:02X}"),
+            byte => char::from(byte).to_string(),
+        })
+        .collect()
+}
+
+async fn outcome_of(pending: PendingAnswer) -> Result<Value, Value> {
+    let answer: Value = pending.answer().await.and_then(|answer| answer.to()).expect("an answer");
+    let outcome = value_of(answer);
+    match outcome.get("failure") {
+        Some(failure) => Err(failure.clone()),
+        None => Ok(outcome.get("ok").cloned().unwrap_or(Value::Null)),
+    }
+}
+
+fn value_of(answer: Value) -> Value {
+    assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
+    answer["result"]["value"].clone()
+}

@@ -1,0 +1,142 @@
+//! Waiting for elements that are not ready yet. The pages change by themselves.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// Starts the page's own change, then prepares a click while it happens.
+async fn check(stage: &mut Stage, what: &str, body: &str, change: &str) -> Value {
+    stage.show(&format!("<style>body{{margin:0}}</style>{body}")).await;
+    stage.eval(&format!("setTimeout(() => {{ {change} }}, 150), 0")).await;
+    let settled = stage.prepare_click(json!({"css": "#b"})).await;
+    settled.unwrap_or_else(|failure| panic!("{what}: {failure}"))
+}
+
+#[tokio::test]
+async fn elements_that_become_ready_are_waited_for() {
+    let mut stage = Stage::start().await;
+    let stage = &mut stage;
+    check(stage, "late", "", "document.body.innerHTML = '<button id=b>B</button>'").await;
+    check(
+        stage,
+        "late in a shadow root",
+        "<my-x></my-x>",
+        "document.querySelector('my-x').attachShadow({mode:'open'}).innerHTML = '<button id=b>B</button>'",
+    )
+    .await;
+    check(stage, "shown late", "<button id=b hidden>B</button>", "b.hidden = false").await;
+    check(stage, "enabled late", "<button id=b disabled>B</button>", "b.disabled = false").await;
+    check(
+        stage,
+        "fieldset enabled late",
+        "<fieldset id=f disabled><button id=b>B</button></fieldset>",
+        "f.disabled = false",
+    )
+    .await;
+    check(
+        stage,
+        "uncovered late",
+        "<button id=b>B</button><div id=o style='position:fixed;inset:0'></div>",
+        "o.remove()",
+    )
+    .await;
+    check(
+        stage,
+        "shown by a style sheet",
+        "<style id=s>#b{display:none}</style><button id=b>B</button>",
+        "s.sheet.deleteRule(0)",
+    )
+    .await;
+    check(
+        stage,
+        "dialog closed late",
+        "<button id=b>B</button><dialog id=d>?</dialog><script>d.showModal()</script>",
+        "d.close()",
+    )
+    .await;
+    check(stage, "second match gone", "<button id=b>B</button><input id=x>", "x.remove()").await;
+    let grown = "<my-x></my-x><script>customElements.define('my-x', class extends HTMLElement { constructor() { super(); this.attachShadow({mode:'open'}); } })</script>";
+    check(
+        stage,
+        "late in an old shadow root",
+        grown,
+        "document.querySelector('my-x').shadowRoot.innerHTML = '<button id=b>B</button>'",
+    )
+    .await;
+    let list = "<select id=s></select>";
+    stage.show(list).await;
+    stage.eval("setTimeout(() => s.innerHTML = '<option>One<option>Two', 150), 0").await;
+    let chosen = stage
+        .run(
+            "prepare",
+            json!({"spec": {"css": "#s"}, "for": "select", "choices": [{"any": "Two"}], "timeout": 5_000}),
+        )
+        .await;
+    assert_eq!(chosen["chosen"][0]["label"], "Two");
+}
+
+#[tokio::test]
+async fn a_moving_element_is_clicked_when_it_rests() {
+    let mut stage = Stage::start().await;
+    let stage = &mut stage;
+    let sliding = "<style>@keyframes m{from{transform:translateX(0)}to{transform:translateX(400px)}}</style>
+        <button id=b style='animation:m .3s linear forwards'>B</button>";
+    stage.show(sliding).await;
+    let ready = stage.prepare_click(json!({"css": "#b"})).await.expect("comes to rest");
+    assert_eq!(ready["box"]["x"], 408, "at the end of its way: {ready}");
+    let stepping = "<button id=b style='position:absolute;left:0'>B</button><script>let x = 0;
+        const step = () => { b.style.left = (x += 5) + 'px'; if (x < 100) requestAnimationFrame(step); }; step();</script>";
+    stage.show(stepping).await;
+    let ready = stage.prepare_click(json!({"css": "#b"})).await.expect("comes to rest");
+    assert_eq!(ready["box"]["x"], 100);
+    stage.eval("new Promise(moving => { let y = 0; setInterval(() => { b.style.left = (y++ % 50) + 'px'; if (y === 3) moving(); }, 4); })").await;
+    let never = stage.failure("prepare", json!({"spec": {"css": "#b"}, "timeout": 200})).await;
+    assert_eq!(never["details"]["condition"], "still", "{never}");
+    let forced = stage.run("prepare", json!({"spec": {"css": "#b"}, "timeout": 200, "force": true})).await;
+    assert!(forced["point"].is_object(), "force takes it as it is: {forced}");
+}
+
+#[tokio::test]
+async fn states_are_waited_for() {
+    let mut stage = Stage::start().await;
+    let stage = &mut stage;
+    for (body, change, spec, state) in STATES {
+        stage.show(body).await;
+        let spec: Value = serde_json::from_str(spec).expect("a target");
+        let before = stage.failure("waitFor", json!({"spec": spec, "state": state, "timeout": 0})).await;
+        assert_eq!(before["code"], "TIMEOUT", "{body} is not {state} at first");
+        stage.eval(&format!("setTimeout(() => {{ {change} }}, 60), 0")).await;
+        let waited = stage.run("waitFor", json!({"spec": spec, "state": state, "timeout": 5_000})).await;
+        assert_eq!(waited["state"], *state, "{body}");
+    }
+    stage.show("<p id=p>x</p>").await;
+    let key = stage.key(json!({"css": "p"})).await;
+    stage.eval("setTimeout(() => p.remove(), 60), 0").await;
+    stage.run("waitFor", json!({"spec": {"key": key}, "state": "detached", "timeout": 5_000})).await;
+    let expired =
+        stage.failure("waitFor", json!({"spec": {"key": key}, "state": "visible", "timeout": 5_000})).await;
+    assert_eq!(expired["code"], "REF_EXPIRED");
+    let unknown =
+        stage.failure("waitFor", json!({"spec": {"css": "p"}, "state": "purple", "timeout": 0})).await;
+    assert_eq!(unknown["code"], "BAD_ARGS");
+}
+
+/// Page, change, target, state.
+const STATES: &[(&str, &str, &str, &str)] = &[
+    ("", "document.body.innerHTML = '<p>Done</p>'", r#"{"text": "done"}"#, "visible"),
+    ("<p id=p>Busy</p>", "p.remove()", r#"{"text": "busy"}"#, "detached"),
+    ("<p id=p>Busy</p>", "p.hidden = true", r#"{"text": "busy"}"#, "hidden"),
+    ("", "document.body.innerHTML = '<p hidden>x</p>'", r#"{"css": "p"}"#, "attached"),
+    ("<button id=b disabled>B</button>", "b.disabled = false", r##"{"css": "#b"}"##, "enabled"),
+    ("<input id=b type=checkbox>", "b.checked = true", r##"{"css": "#b"}"##, "checked"),
+    ("<input id=b readonly>", "b.readOnly = false", r##"{"css": "#b"}"##, "editable"),
+];
+
+#[tokio::test]
+async fn a_page_that_never_rests_does_not_starve_the_wait() {
+    let mut stage = Stage::start().await;
+    stage.show("<div id=d></div><script>setInterval(() => { d.innerHTML = '<i>' + Math.random() + '</i>' }, 0)</script><button id=b disabled>B</button>").await;
+    stage.eval("setTimeout(() => b.disabled = false, 100), 0").await;
+    let settled = stage.click(json!({"css": "#b"})).await;
+    assert_eq!(settled["mutating"], true, "it is told that the page goes on changing: {settled}");
+}

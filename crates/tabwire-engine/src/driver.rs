@@ -34,6 +34,19 @@ pub(crate) struct Frame {
     pub(crate) url: String,
 }
 
+/// A command that is to hold in every process of a page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Setting {
+    /// What is set; a later setting with the same key takes this one's place.
+    pub(crate) key: String,
+    /// The command that sets it.
+    pub(crate) method: &'static str,
+    /// The command's parameters.
+    pub(crate) params: Value,
+    /// Whether processes that join later are asked for it too. One that only takes something back need not last.
+    pub(crate) lasts: bool,
+}
+
 /// One page as an upstream serves it.
 pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// The frames that have to be asked, the main one first, parents before children.
@@ -53,6 +66,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError>;
+
+    /// Makes a setting hold in every process of the page. The answer is the page's own process's.
+    fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError>;
 
     /// Listens from now on to events of the page and of its frames' processes; an event is in its stream before
     /// the answer to a command that the browser answered after it.

@@ -10,7 +10,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use tokio::sync::watch;
 
 use crate::cdp_driver::{CdpDriver, Observer};
-use crate::driver::{Driver, Place, Reply};
+use crate::driver::{Driver, Place, Reply, Setting};
 use crate::limits::OUTLINE_CHARACTERS;
 use crate::page_record::PageRecord;
 use crate::snapshot::RefTable;
@@ -166,6 +166,12 @@ impl Page {
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
         self.driver().command(&Place::Page, method, params, deadline)
+    }
+
+    /// Makes a setting hold in every process of the page, those that join later too.
+    pub(crate) async fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Result<Value, Failure> {
+        let answer = self.driver().set_everywhere(setting, deadline);
+        self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
     }
 
     /// Waits for answers that came of one breath; the first error counts.

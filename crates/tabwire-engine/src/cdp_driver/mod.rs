@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of what the agent's functions mean.
 
+mod process_settings;
 mod setup;
 mod watch;
 
@@ -12,10 +13,12 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
-use crate::driver::{Driver, Frame, Place, Reply};
+use crate::driver::{Driver, Frame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
+
+use process_settings::ProcessSettings;
 
 /// Is told what happens on a page and in its frames, in order.
 pub(crate) trait Observer: Send + Sync {
@@ -36,6 +39,7 @@ struct Inner {
     /// The agent's world; random, so that no other client's script is found in it.
     world: String,
     frames: Mutex<FrameTable>,
+    settings: Mutex<ProcessSettings>,
     ready: tokio::sync::watch::Sender<Setup>,
 }
 
@@ -63,6 +67,7 @@ impl CdpDriver {
             main,
             world: random_world(),
             frames: Mutex::new(frames),
+            settings: Mutex::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
         });
         let driver = Self { inner };
@@ -72,6 +77,10 @@ impl CdpDriver {
 
     fn frames(&self) -> MutexGuard<'_, FrameTable> {
         self.inner.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn settings(&self) -> MutexGuard<'_, ProcessSettings> {
+        self.inner.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn main_frame(&self) -> &FrameId {
@@ -210,6 +219,10 @@ impl Driver for CdpDriver {
     ) -> Reply<Value, CdpError> {
         let begun = self.session_at(place).and_then(|session| session.begin(method, params, deadline));
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
+    }
+
+    fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError> {
+        self.set(setting, deadline)
     }
 
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {

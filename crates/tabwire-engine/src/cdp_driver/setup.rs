@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, PendingAnswer};
 
 use super::CdpDriver;
+use super::process_settings::finish_in_frame;
 use crate::frame_table::FrameBranch;
 use crate::limits::SETUP_DEADLINE;
 use crate::page_agent::page_agent;
@@ -11,6 +12,8 @@ use crate::page_agent::page_agent;
 /// The preparations of one process: those that must succeed, and the list of its frames.
 pub(super) struct Preparation {
     needed: Vec<Result<PendingAnswer, CdpError>>,
+    /// What was set on the page before this process joined.
+    settings: Vec<Result<PendingAnswer, CdpError>>,
     frames: Result<PendingAnswer, CdpError>,
     is_page: bool,
 }
@@ -37,12 +40,13 @@ impl CdpDriver {
         if is_page {
             needed.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
         }
+        let settings = self.settings().begin(session);
         let frames = begin("Page.getFrameTree", json!({}));
         if !is_page {
             // Held at its start until now; the answer is of no interest.
             let _ = begin("Runtime.runIfWaitingForDebugger", json!({}));
         }
-        Preparation { needed, frames, is_page }
+        Preparation { needed, settings, frames, is_page }
     }
 
     /// Waits for the preparations of a process.
@@ -61,6 +65,9 @@ impl CdpDriver {
         }
         let listed: Listed = preparation.frames?.answer().await?.to()?;
         self.frames().list(listed.frame_tree, session);
+        for setting in preparation.settings {
+            finish_in_frame(setting).await?;
+        }
         if preparation.is_page {
             // A tab that is not in front still has frames and focus, as if it were. Sent only now: Chromium 156
             // crashes a page's process that is asked for this before it has answered anything.

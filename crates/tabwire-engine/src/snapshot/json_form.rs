@@ -17,8 +17,8 @@ pub(crate) fn write_json(snapshot: &Snapshot, refs: &mut RefTable) -> Value {
     })
 }
 
-/// Recursion is bounded: nodes are never deeper than `SNAPSHOT_DEPTH`.
-fn write_nodes(tree: &Tree<'_>, siblings: Siblings<'_>, refs: &mut RefTable) -> Vec<Value> {
+/// Writes nodes with what they hold. Recursion is bounded: nodes are never deeper than `SNAPSHOT_DEPTH`.
+pub(crate) fn write_nodes(tree: &Tree<'_>, siblings: Siblings<'_>, refs: &mut RefTable) -> Vec<Value> {
     siblings
         .map(|at| {
             let mut object = write_node(tree.node(at), refs);

@@ -35,3 +35,18 @@ pub const DELTA_STEPS: usize = 400;
 
 /// Snapshots remembered for deltas, one for each way of asking.
 pub const REMEMBERED_SNAPSHOTS: usize = 4;
+
+/// Characters of what is searched for.
+pub const PATTERN_CHARACTERS: usize = 1_000;
+
+/// Bytes a regular expression may take when it is compiled.
+pub const PATTERN_MEMORY: usize = 1024 * 1024;
+
+/// Characters of a page that are searched at a time.
+pub const PORTION_CHARACTERS: usize = 1024 * 1024;
+
+/// Matches of a search that are shown.
+pub const MATCHES: usize = 40;
+
+/// A row or list item of at most this many nodes is shown whole when something in it matches.
+pub const ROW_NODES: usize = 16;

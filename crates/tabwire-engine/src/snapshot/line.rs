@@ -116,6 +116,15 @@ impl LineWriter<'_> {
     }
 }
 
+/// Writes all that is known of a node but its ref, which nobody searches for.
+pub(crate) fn searchable(node: &Node) -> String {
+    let mut line = String::new();
+    write_role(&mut line, &node.role, node.level);
+    let _ = write!(line, " {}", node.name.quoted());
+    write_details(&mut line, node, false);
+    line
+}
+
 /// Headings are written as HTML names them: their level is the most told of all states.
 fn write_role(out: &mut String, role: &Role, level: Option<u32>) {
     match level {

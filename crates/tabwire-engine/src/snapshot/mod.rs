@@ -15,9 +15,11 @@ mod link_target;
 mod node;
 mod page_snapshot;
 mod page_text;
+mod pattern;
 mod ref_table;
 mod request;
 mod role;
+mod search;
 mod snapshot_memory;
 mod state;
 mod text_form;
@@ -26,9 +28,11 @@ mod walk_answer;
 
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
+pub(crate) use pattern::Pattern;
 pub(crate) use ref_table::{
     DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable,
 };
 pub(crate) use request::{Extent, Selection, SnapshotRequest};
+pub(crate) use search::Search;
 pub(crate) use snapshot_memory::SnapshotMemory;
 pub(crate) use walk_answer::WalkAnswer;

@@ -137,6 +137,7 @@ impl Snapshot {
     }
 }
 
-fn capped(depth: u32) -> u16 {
+/// A depth as far as it is told apart.
+pub(crate) fn capped(depth: u32) -> u16 {
     u16::try_from(depth).unwrap_or(u16::MAX).min(SNAPSHOT_DEPTH)
 }

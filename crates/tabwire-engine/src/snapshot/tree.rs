@@ -42,6 +42,11 @@ impl<'a> Tree<'a> {
         Siblings { ends: &self.ends, next: at + 1, end: self.ends[at] }
     }
 
+    /// Where what is below a node ends.
+    pub(crate) fn end(&self, at: usize) -> usize {
+        self.ends[at]
+    }
+
     /// Whether nothing is below a node.
     pub(crate) fn is_leaf(&self, at: usize) -> bool {
         self.ends[at] == at + 1

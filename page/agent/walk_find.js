@@ -1,0 +1,39 @@
+// The whole page for a search, a portion at a time. Knows nothing of what is searched for: patterns are tried outside
+// the page, where a bad one cannot hold it up.
+
+/** Characters of one portion unless told otherwise. */
+const PORTION = 1048576;
+
+/** The entries above the one at `at`, outermost first. */
+function entriesAbove(entries, at) {
+  const above = [];
+  let depth = entries[at]?.[0] ?? 0;
+  for (let place = at - 1; place >= 0 && depth > 0; place--) {
+    if (entries[place][0] >= depth) continue;
+    depth = entries[place][0];
+    above.push(entries[place]);
+  }
+  return above.reverse();
+}
+
+/**
+ * Everything on the page from the entry `from` on, as JSON text: `{document, url, title, scroll, nodes, above, next}`.
+ *
+ * The first `above` nodes only say where the others stand. `next` is where the next portion starts; null at the end.
+ */
+agent.find = ({ from = 0, characters = PORTION, within = null } = {}) => {
+  const walk = new Walk({ full: true, within });
+  walk.budget = Infinity;
+  return inPass(() => {
+    const root = startOf({ within }, walk);
+    const entries = root === null ? [] : entriesOf(listOf(walk.run(root), walk.settings));
+    const above = entriesAbove(entries, from);
+    let end = from;
+    for (let room = characters; end < entries.length && room > 0; end++) room -= entries[end][2].length + 40;
+    return JSON.stringify({
+      document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
+      nodes: [...above, ...entries.slice(from, end)], above: above.length, next: end < entries.length ? end : null,
+      left: { spent: walk.isSpent(), behind: walk.behind },
+    });
+  });
+};

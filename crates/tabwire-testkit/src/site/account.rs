@@ -35,7 +35,8 @@ fn login_page(error: &str) -> Reply {
         &format!(
             "<h1>Log in</h1>\n<form id=\"login\" action=\"/login\" method=\"post\">\n\
              <label>User name <input id=\"user\" name=\"user\" autocomplete=\"username\" required></label>\n\
-             <label>Password <input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"current-password\"></label>\n\
+             <label>Password <input id=\"password\" name=\"password\" type=\"password\" \
+             autocomplete=\"current-password\"></label>\n\
              <label><input id=\"remember\" name=\"remember\" type=\"checkbox\" value=\"yes\"> Remember me</label>\n\
              <button id=\"submit\" type=\"submit\">Log in</button>\n</form>\n\
              <p id=\"error\" role=\"alert\">{error}</p>"

@@ -94,8 +94,10 @@ fn resources(question: Question<'_>) -> Reply {
     }
     body.push_str(&format!(
         "<img src=\"/resources/missing.png\" alt=\"Missing\">\n<output id=\"output\">loading</output>\n<script>\n\
-         Promise.all(Array.from({{ length: {fetches} }}, (_, index) => fetch(`/resources/data-${{index + 1}}.json`).then((response) => response.json())))\n\
-         .then((all) => {{ document.getElementById('output').textContent = `fetched ${{all.length}}, scripts ${{window.scripts ?? 0}}`; }});\n\
+         const read = async (number) => (await fetch(`/resources/data-${{number}}.json`)).json();\n\
+         Promise.all(Array.from({{ length: {fetches} }}, (_, index) => read(index + 1))).then((all) => {{\n\
+         const text = `fetched ${{all.length}}, scripts ${{window.scripts ?? 0}}`;\n\
+         document.getElementById('output').textContent = text;\n}});\n\
          </script>\n"
     ));
     Reply::page("Resources", &body)

@@ -190,8 +190,7 @@ function contentOf(element, walk) {
   if (!walk.isHidden && styleOf(element).contentVisibility === "hidden") return "";
   const only = element.firstChild;
   if (only !== null && only === element.lastChild && only.nodeType === Node.TEXT_NODE && isPlain(element)) {
-    walk.pieces += 1;
-    return shownText(only.data, element, walk);
+    return walk.pieces++ > NAME_PIECES ? "" : shownText(only.data, element, walk);
   }
   const text = new NameText();
   addChildren(text, element, walk);

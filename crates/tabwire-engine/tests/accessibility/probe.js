@@ -1,0 +1,49 @@
+// Lists what the agent says of every element. Stands inside the agent's scope, in tests only.
+
+const probe = {};
+
+/** Elements in the order of the markup: an element, its open shadow root, its children, the document in a frame. */
+probe.list = (parent, found = []) => {
+  for (const element of parent.children) {
+    found.push(element);
+    if (element.shadowRoot) probe.list(element.shadowRoot, found);
+    probe.list(element, found);
+    if (element.localName === "iframe" && element.contentDocument) probe.list(element.contentDocument, found);
+  }
+  return found;
+};
+
+probe.elements = () => {
+  const numbers = new Map();
+  return inPass(() =>
+    probe.list(document).map((element) => {
+      const tag = element.localName;
+      numbers.set(tag, (numbers.get(tag) ?? 0) + 1);
+      return {
+        tag,
+        number: numbers.get(tag),
+        is_exposed: isExposed(element),
+        role: roleOf(element),
+        name: nameOf(element),
+        description: descriptionOf(element),
+        states: statesOf(element),
+      };
+    }),
+  );
+};
+
+/** Why a person could not see the element with this id, and what the agent makes of it. */
+probe.seeing = (id) => {
+  const element = document.getElementById(id);
+  return { perceivable: isPerceivable(element), reader: isScreenReaderOnly(element), why: concealmentOf(element) };
+};
+
+/** Names everything in one pass; the milliseconds it took. */
+probe.naming = (selector) => {
+  const elements = [...document.querySelectorAll(selector)];
+  const start = performance.now();
+  inPass(() => elements.forEach((element) => nameOf(element)));
+  return performance.now() - start;
+};
+
+globalThis.probe = probe;

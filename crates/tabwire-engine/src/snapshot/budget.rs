@@ -3,27 +3,41 @@
 
 use super::node::{Missing, Node, Note};
 
-/// What a node costs beside its strings: indent, role, ref.
-const NODE_COST: usize = 18;
-/// Room left for the notes and for the lines around.
-const SPARE: usize = 400;
+/// What a node's line has beside its strings: dash, quotes, ref, end.
+const LINE_COST: usize = 14;
+/// Room left for notes and for the lines around.
+const SPARE: usize = 300;
+/// Times nodes are left out and the rest is measured again.
+const ATTEMPTS: usize = 6;
 
-/// Leaves out nodes until the rest costs at most this many characters. Says whether anything was left out.
-pub(crate) fn fit(nodes: Vec<Node>, characters: usize) -> (Vec<Node>, bool) {
-    let costs: Vec<usize> = nodes.iter().map(cost).collect();
-    let total: usize = costs.iter().sum();
-    if total <= characters {
-        return (nodes, false);
+/// Leaves out nodes until what `measure` says of the rest is at most this many characters. Says whether any went.
+pub(crate) fn fit(
+    nodes: Vec<Node>,
+    characters: usize,
+    measure: impl Fn(&[Node]) -> usize,
+) -> (Vec<Node>, bool) {
+    let room = characters.saturating_sub(SPARE);
+    let mut aim = room;
+    let mut fitting = nodes;
+    for attempt in 0..ATTEMPTS {
+        let length = measure(&fitting);
+        if length <= room {
+            return (fitting, attempt > 0);
+        }
+        // What nodes cost is only guessed; where the guess was too low, less is aimed at.
+        aim = if attempt == 0 { aim } else { aim.saturating_mul(room) / length.saturating_add(room / 16) };
+        let costs: Vec<usize> = fitting.iter().map(cost).collect();
+        let kept = choose(&fitting, &costs, aim);
+        fitting = without(fitting, &kept);
     }
-    let kept = choose(&nodes, &costs, characters.saturating_sub(SPARE));
-    (without(nodes, &kept), true)
+    (fitting, true)
 }
 
 fn cost(node: &Node) -> usize {
     let strings = node.name.as_str().len()
         + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8)
         + node.target.as_ref().map_or(0, |target| target.as_str().len().min(60));
-    NODE_COST + strings
+    LINE_COST + 2 * usize::from(node.depth) + node.role.as_str().len() + strings
 }
 
 /// Which nodes stay: the nearest, each with all it stands in.

@@ -163,7 +163,7 @@ fn write_details(out: &mut String, node: &Node, tight: bool) {
     if let Some(concealed) = &node.concealed {
         let _ = write!(out, " unseen={}", concealed.quoted());
     }
-    if let Some(target) = node.target.as_ref().filter(|_| !tight) {
+    if let Some(target) = node.target.as_ref().filter(|target| !tight && !target.as_str().is_empty()) {
         let _ = write!(out, " {}", target.short());
     }
 }

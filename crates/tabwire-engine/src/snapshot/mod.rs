@@ -22,6 +22,8 @@ mod role;
 mod search;
 mod snapshot_memory;
 mod state;
+#[cfg(test)]
+mod stories;
 mod text_form;
 mod tree;
 mod walk_answer;

@@ -64,9 +64,10 @@ impl Node {
         let handle_of = |key: ElementKey| {
             (key.0 > 0).then(|| ElementHandle { frame: frame.clone(), document: document.clone(), key })
         };
+        let is_nothing = role.as_str().is_empty() && details.more.is_none();
         Self {
             depth,
-            role,
+            role: if is_nothing { Role::new("unknown") } else { role },
             name,
             handle: handle_of(key),
             states: details.states,

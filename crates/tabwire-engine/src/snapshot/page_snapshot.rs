@@ -9,12 +9,14 @@ use super::budget;
 use super::fence;
 use super::json_form;
 use super::limits::{SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH, URL_CHARACTERS};
+use super::line::Density;
 use super::link_target::LinkTarget;
 use super::node::{Node, Note};
 use super::page_text::PageText;
 use super::ref_table::{DocumentName, RefTable};
 use super::request::{Extent, SnapshotRequest};
-use super::text_form::write_lines;
+use super::text_form::{self, write_lines};
+use super::tree::Tree;
 use super::walk_answer::{Left, Scroll, WalkAnswer, WalkNode};
 
 /// What asking one frame gave.
@@ -99,7 +101,12 @@ impl Snapshot {
 
     /// Leaves out what goes beyond the request's budget, farthest from the viewport first.
     pub(crate) fn fit(&mut self, request: &SnapshotRequest) {
-        let (nodes, went) = budget::fit(std::mem::take(&mut self.nodes), request.characters());
+        let density = match request.extent {
+            Extent::Tokens(_) => Density::Dense,
+            Extent::Full => Density::Spacious,
+        };
+        let measure = |nodes: &[Node]| text_form::measure(&Tree::new(nodes), density);
+        let (nodes, went) = budget::fit(std::mem::take(&mut self.nodes), request.characters(), measure);
         self.nodes = nodes;
         self.left.spent |= went;
     }

@@ -88,7 +88,8 @@ impl Search {
         if let Some(last) = self.frames.last_mut() {
             // What an earlier portion has shown already is not shown again as the surroundings of this one.
             let is_known = |node: &Node| last.nodes.iter().any(|known| known.handle == node.handle);
-            let found: Vec<Node> = found.into_iter().filter(|node| node.handle.is_none() || !is_known(node)).collect();
+            let found: Vec<Node> =
+                found.into_iter().filter(|node| node.handle.is_none() || !is_known(node)).collect();
             last.nodes.extend(found);
         }
         Ok(next)

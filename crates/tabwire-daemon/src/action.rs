@@ -11,8 +11,8 @@ use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::daemon::Daemon;
-use crate::file_shelf::FileShelf;
 use crate::limits::ACTION_DEADLINE;
+use crate::request_files::RequestFiles;
 use crate::session::{Ready, Session};
 
 #[derive(Deserialize)]
@@ -50,6 +50,7 @@ impl Daemon {
         request: ActionRequest,
         deadline: Deadline,
     ) -> Result<ActionAnswer, Failure> {
+        let files = RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
         let (session, Ready { live, notices }) = self.ready(&request).await?;
         if request.tab.is_none() {
             live.ensure_tab().await?;
@@ -59,7 +60,7 @@ impl Daemon {
             tab: request.tab,
             deadline,
             snapshot: request.snapshot,
-            files: Arc::<FileShelf>::clone(&self.files),
+            files: Arc::new(files),
         };
         let answered = definition.run(&context, request.params).await;
         if definition.effect == Effect::Navigate {

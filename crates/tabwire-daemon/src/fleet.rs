@@ -141,13 +141,13 @@ impl Fleet {
 
     /// Where a browser's downloads wait until they are placed.
     fn staging_of(&self, id: &BrowserId) -> Result<PathBuf, Failure> {
-        let downloads = PrivateDir::create(&self.config.paths.state)?.subdirectory("downloads")?;
-        Ok(downloads.subdirectory(id.as_str())?.path().to_owned())
+        let staging = PrivateDir::create(&self.config.paths.state)?.subdirectory("staging")?;
+        Ok(staging.subdirectory(id.as_str())?.path().to_owned())
     }
 
     fn remove_staging(&self, id: &BrowserId) {
         // Gone already, or something unexpected is in the way: neither is worth failing for.
-        let _ = std::fs::remove_dir_all(self.config.paths.downloads().join(id.as_str()));
+        let _ = std::fs::remove_dir_all(self.config.paths.staging().join(id.as_str()));
     }
 
     async fn attach(&self, address: &str, headers: &[String]) -> Result<Arc<ServedBrowser>, Failure> {

@@ -70,3 +70,24 @@ pub const LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Rotated log files kept beside the current one.
 pub const LOG_FILES: usize = 3;
+
+/// Longest name of a file that is kept, in bytes: room for a number and a harmless extension below every system's 255.
+pub const NAME_BYTES: usize = 200;
+
+/// Largest file that is read whole for an action.
+pub const READ_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Largest file that is handed to a page. It is copied when it cannot be linked.
+pub const UPLOAD_BYTES: u64 = 512 * 1024 * 1024;
+
+/// How many files of one name are kept in one of our directories before more are refused.
+pub const SAME_NAMES: u64 = 100_000;
+
+/// How long files that were handed to pages are kept for them; pages read them when they like.
+pub const UPLOAD_KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// Names whose next number is remembered.
+pub const NAMES_REMEMBERED: usize = 4_096;
+
+/// Directories one request may declare.
+pub const ROOTS: usize = 32;

@@ -53,8 +53,8 @@ impl Paths {
 
     /// Where downloads wait until they are placed, a directory for each browser.
     #[must_use]
-    pub fn downloads(&self) -> PathBuf {
-        self.state.join("downloads")
+    pub fn staging(&self) -> PathBuf {
+        self.state.join("staging")
     }
 
     /// Where sessions are remembered.

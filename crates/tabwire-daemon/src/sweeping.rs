@@ -15,7 +15,7 @@ pub(crate) fn sweep_all(paths: &Paths) -> Result<Swept, BrowserError> {
 /// A browser has its descriptor before it gets a staging directory, and loses it when it is swept.
 fn drop_stale_staging(paths: &Paths) {
     let browsers = paths.runtime.join("browsers");
-    for entry in std::fs::read_dir(paths.downloads()).into_iter().flatten().flatten() {
+    for entry in std::fs::read_dir(paths.staging()).into_iter().flatten().flatten() {
         let id = BrowserId::new(&entry.file_name().to_string_lossy());
         if !BrowserDescriptor::file(&browsers, &id).exists() {
             // Something unexpected in the way is not worth failing for.
@@ -33,13 +33,13 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let paths = Paths::below(home.path());
         for id in ["dead", "alive"] {
-            std::fs::create_dir_all(paths.downloads().join(id)).expect("made");
-            std::fs::write(paths.downloads().join(id).join("file"), "x").expect("written");
+            std::fs::create_dir_all(paths.staging().join(id)).expect("made");
+            std::fs::write(paths.staging().join(id).join("file"), "x").expect("written");
         }
         std::fs::create_dir_all(paths.runtime.join("browsers")).expect("made");
         let descriptor = BrowserDescriptor::file(&paths.runtime.join("browsers"), &BrowserId::new("alive"));
         std::fs::write(descriptor, "{}").expect("written");
         drop_stale_staging(&paths);
-        assert!(!paths.downloads().join("dead").exists() && paths.downloads().join("alive/file").exists());
+        assert!(!paths.staging().join("dead").exists() && paths.staging().join("alive/file").exists());
     }
 }

@@ -28,6 +28,17 @@ pub enum FileKind {
     Body,
 }
 
+/// A file that a browser may be given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offered {
+    /// Where the browser finds it.
+    pub path: PathBuf,
+    /// What it is called.
+    pub name: String,
+    /// How large it is.
+    pub bytes: u64,
+}
+
 /// A way to files that is given to the engine. Calls may block; they are short.
 pub trait Files: Send + Sync + fmt::Debug {
     /// Writes a new file; without a wish we choose where. Never replaces a file that we did not make.
@@ -53,6 +64,19 @@ pub trait Files: Send + Sync + fmt::Debug {
     /// # Errors
     /// When it may not be read, or is too large.
     fn read(&self, path: &Path) -> Result<Vec<u8>, Failure>;
+
+    /// Makes a file that may be read ready for a browser: what was checked is what the browser reads, whatever
+    /// becomes of the path in the meantime.
+    ///
+    /// # Errors
+    /// When it may not be read, or is too large.
+    fn offer(&self, path: &Path) -> Result<Offered, Failure>;
+
+    /// Checks that a new file may be written at a place that was wished for.
+    ///
+    /// # Errors
+    /// When it is not below a declared root, or something is there already.
+    fn check_output(&self, wish: &Path) -> Result<(), Failure>;
 
     /// The directory browsers put downloads in while they are under way.
     fn download_directory(&self) -> PathBuf;

@@ -38,7 +38,7 @@ pub use action::{Action, Answered, Definition, Effect, Render};
 pub use address::checked_address;
 pub use browser::{Browser, TabInfo};
 pub use context::Context;
-pub use files::{FileKind, Files};
+pub use files::{FileKind, Files, Offered};
 pub use navigation::{Arrival, LoadState};
 pub use page::{Outline, Page};
 pub use page_agent::page_agent;

@@ -1,5 +1,7 @@
 //! Requests and answers of the daemon's API, as the command line and other front ends speak it.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -74,6 +76,12 @@ pub struct ActionRequest {
     /// How long it may take, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Directories that files may be read from and written to; the working directory if left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub roots: Vec<PathBuf>,
+    /// Where relative paths begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<PathBuf>,
 }
 
 /// What an action answers.

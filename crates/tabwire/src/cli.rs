@@ -25,6 +25,10 @@ pub(crate) struct GlobalFlags {
     /// Give up after this long, e.g. `10s`, `500ms`, `2m`.
     #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
+
+    /// A directory that files may be read from and written to; may be repeated. The current one if left out.
+    #[arg(long = "root", global = true, value_name = "DIR")]
+    pub(crate) roots: Vec<PathBuf>,
 }
 
 /// The commands that are not actions of the registry.

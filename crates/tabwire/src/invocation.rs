@@ -123,6 +123,9 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
         flags.session.clone_from(&first.session);
     }
     flags.timeout = flags.timeout.or(first.timeout);
+    if flags.roots.is_empty() {
+        flags.roots.clone_from(&first.roots);
+    }
     flags.json |= first.json;
     flags.quiet |= first.quiet;
 }

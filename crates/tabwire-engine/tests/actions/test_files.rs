@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tabwire_engine::{FileKind, Files};
+use tabwire_engine::{FileKind, Files, Offered};
 use tabwire_wire::{ErrorCode, Failure};
 
 /// A directory of a test's own.
@@ -54,6 +54,21 @@ impl Files for TestFiles {
     fn read(&self, path: &Path) -> Result<Vec<u8>, Failure> {
         let path = self.admit(path)?;
         std::fs::read(&path).map_err(|error| refused(&path, &error))
+    }
+
+    fn offer(&self, path: &Path) -> Result<Offered, Failure> {
+        let path = self.admit(path)?;
+        let bytes = path.metadata().map_err(|error| refused(&path, &error))?.len();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Offered { path, name, bytes })
+    }
+
+    fn check_output(&self, wish: &Path) -> Result<(), Failure> {
+        let path = wish.parent().unwrap_or(wish);
+        if path.starts_with(self.directory.path()) {
+            return Ok(());
+        }
+        Err(Failure::new(ErrorCode::PolicyDenied, format!("{} is not below a root.", wish.display())))
     }
 
     fn download_directory(&self) -> PathBuf {

@@ -1,5 +1,6 @@
 //! Actions of the registry, `open` and `close`: asks the daemon and prints what it answers.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -22,7 +23,14 @@ pub(crate) fn ask_action(
     request: ActionRequest,
 ) -> Result<ActionAnswer, Failure> {
     let timeout_ms = context.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
-    let request = ActionRequest { session: context.session.clone(), timeout_ms, ..request };
+    let request = ActionRequest {
+        session: context.session.clone(),
+        timeout_ms,
+        roots: absolute_roots(&context.roots)?,
+        // Without one, relative paths are refused with what to do.
+        working_directory: std::env::current_dir().ok(),
+        ..request
+    };
     let timeout = context.timeout.unwrap_or(PATIENCE);
     let path = format!("/v1/actions/{name}");
     let answer = spin(label, !context.printer.is_json(), || {
@@ -33,6 +41,15 @@ pub(crate) fn ask_action(
         context.printer.notice(notice);
     }
     Ok(answer)
+}
+
+/// Directories as they are seen from here, not from the daemon.
+fn absolute_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let absolute = roots.iter().map(std::path::absolute).collect::<Result<_, _>>();
+    absolute.map_err(|error| {
+        let message = format!("The directory given with --root cannot be found: {error}.");
+        Failure::new(tabwire_wire::ErrorCode::BadArgs, message)
+    })
 }
 
 pub(crate) fn unreadable(error: &serde_json::Error) -> Failure {

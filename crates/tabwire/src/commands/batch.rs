@@ -71,6 +71,7 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         printer: context.printer,
         session: line.session.unwrap_or_else(|| context.session.clone()),
         timeout: line.timeout_ms.map(std::time::Duration::from_millis).or(context.timeout),
+        roots: context.roots.clone(),
     };
     let request = ActionRequest {
         params: line.params,

@@ -9,6 +9,7 @@ mod demo;
 mod doctor;
 mod status;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -26,6 +27,8 @@ pub(crate) struct Context<'a> {
     pub(crate) printer: &'a Printer,
     pub(crate) session: SessionName,
     pub(crate) timeout: Option<Duration>,
+    /// Directories that files may be read from and written to.
+    pub(crate) roots: Vec<PathBuf>,
 }
 
 /// Becomes the keeper of one browser.
@@ -44,7 +47,7 @@ pub(crate) fn run(
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
         let session = globals.session.unwrap_or_default();
-        let context = Context { environment, printer, session, timeout: globals.timeout };
+        let context = Context { environment, printer, session, timeout: globals.timeout, roots: globals.roots };
         code = match wanted {
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {

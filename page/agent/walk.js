@@ -9,14 +9,14 @@ const DEFAULT_BUDGET = 16000;
 /** Characters of output that are never exceeded. */
 const HARD_BUDGET = 1048576;
 /** Elements visited at most, in brief and in full. */
-const VISITED_BRIEF = 6000;
+const VISITED_BRIEF = 15000;
 const VISITED_FULL = 400000;
 /** What a node's line costs beside its name. */
 const NODE_COST = 14;
 /** Distances told apart; each but the first is half a screen. */
 const REMOTENESS_LEVELS = 48;
 
-const UNSEEN_TAGS = new Set(["script", "style", "template", "noscript", "head", "meta", "link", "title", "base", "br", "wbr", "param", "source", "track"]);
+const UNSEEN_TAGS = new Set(["script", "style", "template", "noscript", "head", "meta", "link", "title", "base", "wbr", "param", "source", "track"]);
 
 /** Texts of these name something else, which tells them. */
 const CAPTION_TAGS = new Set(["caption", "legend"]);
@@ -36,6 +36,7 @@ class Walk {
     this.nearest = 0;
     this.spent = 0;
     this.behind = false;
+    this.dialogs = new Map();
   }
 
   /** Walks everything below a root element. */
@@ -76,8 +77,8 @@ class Walk {
     return {
       element, parent, view, remoteness, waiting: true, node: null, parts: [], block: true, total: 0, above: 0, below: 0,
       unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
-      quiet: parent?.quiet === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "",
-      box: null, ground: null, isSmall: false, isRoot: false,
+      quiet: parent?.quiet === true, unspoken: parent?.unspoken === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "",
+      box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
     };
   }
 
@@ -101,12 +102,12 @@ class Walk {
     piece.waiting = false;
     this.visits -= 1;
     const { element } = piece;
-    if (UNSEEN_TAGS.has(element.localName)) {
-      if (element.localName === "br") piece.parts.push(" ");
-      return;
+    let exposure = exposureOf(element);
+    if (exposure === 0) {
+      if (!isSeenThoughUnspoken(element, this.isBehindDialog(element))) return;
+      exposure = SHOWS_SELF | SHOWS_CHILDREN;
+      piece.unspoken = true;
     }
-    const exposure = exposureOf(element);
-    if (exposure === 0) return;
     const style = styleOf(element);
     const concealment = concealmentIn(piece, style);
     if (concealment === "clipped") return;
@@ -118,7 +119,8 @@ class Walk {
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, concealment);
     piece.pointer = style.cursor === "pointer";
     if (concealment === "opacity" || concealment === "screen-reader-only") piece.concealed = concealment;
-    if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, exposure, concealment);
+    if (piece.node === null && isHollow(element)) coverTexts(piece, style);
+    else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, exposure, concealment);
   }
 
   describe(piece, style, concealment) {
@@ -156,6 +158,17 @@ class Walk {
     this.wait(child);
   }
 
+  /** Whether a dialog that says it is modal covers the element. Asked once for each document. */
+  isBehindDialog(element) {
+    const { ownerDocument } = element;
+    let dialog = this.dialogs.get(ownerDocument);
+    if (dialog === undefined) {
+      dialog = ownerDocument.querySelector('[aria-modal="true"]');
+      this.dialogs.set(ownerDocument, dialog);
+    }
+    return dialog !== null && dialog.checkVisibility() && !dialog.contains(element);
+  }
+
   isTooDeep(piece) {
     return piece.level + (piece.node === null ? 0 : 1) > this.depth;
   }
@@ -164,14 +177,14 @@ class Walk {
     const { element, node } = piece;
     if (element.localName === "svg" && !hasThingsInside(element)) return;
     if (node !== null && !piece.isRoot && isSealed(element, node)) return;
-    if (element.firstChild === null && shadowRootOf(element) === null) return;
+    if (isHollow(element)) return;
     if (this.isTooDeep(piece)) {
       piece.below = element.childElementCount;
       piece.total = piece.below;
       return;
     }
     if (node !== null && CLOSED_ROLES.has(piece.role)) {
-      if (element.firstElementChild === null && shadowRootOf(element) === null) return;
+      if (element.firstElementChild === null && shadowRootOf(element) === null && element.localName !== "slot") return;
       piece.quiet = true;
     } else if ((element.localName === "label" && element.control) || (CAPTION_TAGS.has(element.localName) && isHtml(element))) {
       piece.quiet = true;
@@ -223,14 +236,18 @@ class Walk {
 
   add(child, piece, silent, measured) {
     if (child.nodeType === Node.TEXT_NODE) {
-      if (silent) return;
       const text = child.data;
+      if (silent || (piece.unspoken && !isWords(text))) return;
       if (text.length > 16 && !/\S/.test(text)) piece.parts.push(" ");
       else piece.parts.push(text.length > this.settings.limits.text * 4 ? text.slice(0, this.settings.limits.text * 4) : text);
       this.spent += Math.min(text.trim().length, this.settings.limits.text);
       return;
     }
-    if (child.nodeType !== Node.ELEMENT_NODE) return;
+    if (child.nodeType !== Node.ELEMENT_NODE || UNSEEN_TAGS.has(child.localName)) return;
+    if (child.localName === "br") {
+      piece.parts.push(" ");
+      return;
+    }
     let { remoteness } = piece;
     let box = null;
     if (measured) {
@@ -290,6 +307,11 @@ function rootOf(document, walk) {
   if (dialog === null) return document.documentElement;
   walk.behind = true;
   return dialog;
+}
+
+/** Whether nothing at all is inside an element. */
+function isHollow(element) {
+  return element.firstChild === null && shadowRootOf(element) === null && element.localName !== "slot";
 }
 
 const SVG_CONTENT = "a, text, [role], [tabindex], [onclick], foreignObject";

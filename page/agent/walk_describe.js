@@ -34,6 +34,11 @@ const CLOSED_ROLES = new Set(
     "radio searchbox slider spinbutton switch tab textbox treeitem").split(" "),
 );
 
+/** Whether an input that cannot be seen has a label that can, which stands for it. */
+function hasSeenLabel(element) {
+  return element.localName === "input" && Array.prototype.some.call(element.labels ?? [], (label) => label.checkVisibility({ opacityProperty: true }));
+}
+
 /** The roles below which a table's or list's parts are counted. */
 const TABLE_ROLES = new Set(["table", "grid", "treegrid"]);
 
@@ -143,7 +148,10 @@ function targetOf(element, limits) {
   const href = typeof element.href === "string" ? element.href : (element.href?.baseVal ?? "");
   if (href === "") return "";
   const length = ownOriginLength(href, limits.origin);
-  return lineOf(length > 0 ? href.slice(length) : href, limits.target);
+  const target = length > 0 ? href.slice(length) : href;
+  if (target.length <= limits.target) return target.toWellFormed();
+  const tail = Math.floor(limits.target / 3);
+  return `${target.slice(0, limits.target - tail)}…${target.slice(-tail)}`.toWellFormed();
 }
 
 /** How much of an address is the page's own origin; 0 when it goes elsewhere. */
@@ -158,7 +166,8 @@ const LISTED_OPTIONS = 8;
 function optionsOf(select) {
   const count = select.options.length;
   if (count === 0 || count > LISTED_OPTIONS) return count;
-  return Array.from(select.options, (option) => lineOf(option.label, 40));
+  const shown = Array.from(select.options).filter((option) => styleOf(option).display !== "none");
+  return shown.map((option) => lineOf(option.label, 40));
 }
 
 /** Rows of a table without its header's, as far as they can be told cheaply. */
@@ -219,7 +228,7 @@ function addDetails(node, element, role, reason, concealed, limits) {
     if (rows > 0) extra.rows = rows;
   }
   if (reason !== "" && node.role !== "clickable") extra.clickable = true;
-  if (concealed !== "") extra.concealed = concealed;
+  if (concealed !== "" && !hasSeenLabel(element)) extra.concealed = concealed;
   for (const detail in extra) {
     node.extra = extra;
     break;

@@ -18,7 +18,7 @@ const HOLLOW_ROLES = new Set(
 function listOf(root, settings) {
   const nodes = [];
   const text = new TextRun(nodes, settings.limits.text);
-  const open = [{ piece: root, at: -1, depth: 0 }];
+  const open = [{ piece: root, at: -1, depth: 0, isCovered: false }];
   while (open.length > 0) {
     const frame = open[open.length - 1];
     const { piece } = frame;
@@ -29,9 +29,9 @@ function listOf(root, settings) {
       continue;
     }
     const part = piece.parts[frame.at++];
-    if (typeof part === "string") text.add(part, frame.inner);
+    if (typeof part === "string") text.add(frame.isCovered ? " " : part, frame.inner, piece.concealed);
     else if (part.waiting) text.leaveOut(part, frame.inner);
-    else open.push({ piece: part, at: -1, depth: frame.inner });
+    else open.push({ piece: part, at: -1, depth: frame.inner, isCovered: frame.isCovered || part.isCovered });
   }
   text.end();
   return prune(nodes);
@@ -72,10 +72,13 @@ class TextRun {
     this.depth = 0;
     this.left = 0;
     this.leftIn = null;
+    /** Text for screen readers is told apart from text that people see. */
+    this.concealed = "";
   }
 
-  add(text, depth) {
-    if (this.left > 0) this.end();
+  add(text, depth, concealed) {
+    if (this.left > 0 || concealed !== this.concealed) this.end();
+    this.concealed = concealed;
     this.text += text;
     this.depth = depth;
   }
@@ -91,7 +94,8 @@ class TextRun {
     if (this.text !== "") {
       const text = SEPARATOR.test(this.text) ? "" : lineOf(this.text, this.limit);
       this.text = "";
-      if (text !== "") this.nodes.push({ role: "text", name: text, key: 0, acted: false, extra: null, depth: this.depth, kept: true });
+      const extra = this.concealed === "" ? null : { concealed: this.concealed };
+      if (text !== "") this.nodes.push({ role: "text", name: text, key: 0, acted: false, extra, depth: this.depth, kept: true });
     }
     if (this.left > 0) {
       const more = { inside: this.left, key: keyOf(this.leftIn.element) };

@@ -1,17 +1,29 @@
-// Whether a person could see what a walk comes by, asked top-down. The rules are those of `concealmentOf`; here it is
-// only found out, with as few questions as possible, when they need not be asked.
+// Whether a person could see what a walk comes by, asked top-down. The rules are those of `concealmentOf`, and a few
+// stricter ones; most of the work is to find out, with few questions, that none of them applies.
+
+/** Text smaller than this is not read by anybody. */
+const SMALLEST_FONT = 3;
+/** Colours that differ by no more than this in each of red, green and blue cannot be told apart. */
+const FAINT = 10;
 
 /** Why nobody can see the element of a piece; "" when nothing speaks against it. `style` is the element's own. */
 function concealmentIn(piece, style) {
   if (piece.concealed !== "") return piece.concealed;
   const { element } = piece;
-  if (isPlainlyShown(element, style) && (!bearsText(element) || isReadable(piece, style))) return "";
-  return concealmentOf(element);
+  const bears = bearsText(element);
+  if (isPlainlyShown(element, style) && (!bears || isReadable(piece, style))) return "";
+  const reason = concealmentOf(element);
+  if (reason === "screen-reader-only") return isScreenReaderBox(piece, style) ? reason : "clipped";
+  if (reason !== "" || style.display === "contents") return reason;
+  if (/opacity\(0(\.0\d*)?%?\)/.test(style.filter)) return "opacity";
+  if (!bears) return "";
+  if (parseFloat(style.fontSize) < SMALLEST_FONT) return "font-size";
+  return isFaint(piece, style) ? "colour" : "";
 }
 
 /** Whether the element hides nothing of itself and of what is inside. */
 function isPlainlyShown(element, style) {
-  if (style.opacity !== "1" || style.clipPath !== "none" || style.clip !== "auto") return false;
+  if (style.opacity !== "1" || style.clipPath !== "none" || style.clip !== "auto" || style.filter !== "none") return false;
   if (style.overflowX === "visible" && style.overflowY === "visible") return true;
   return element.offsetWidth > 1 && element.offsetHeight > 1;
 }
@@ -33,13 +45,38 @@ function isInk(text) {
 
 /** Whether the element's text can be read where it stands: large enough, on the page, not in the ground's colour. */
 function isReadable(piece, style) {
-  if (parseFloat(style.fontSize) < 1) return false;
+  if (parseFloat(style.fontSize) < SMALLEST_FONT) return false;
   const indent = style.textIndent;
   if (indent !== "0px" && parseFloat(indent) < -500) return false;
   const box = boxOf(piece);
   if (box.width <= 1 || box.height <= 1 || box.right + piece.view.scrollX <= 0 || box.bottom + piece.view.scrollY <= 0) return false;
   const colour = style.webkitTextFillColor;
-  return !colour.startsWith("rgba") && colour !== groundOf(piece);
+  return colour.startsWith("rgb(") && !areAlikeColours(colour, groundOf(piece));
+}
+
+/** Whether text that is clipped away is so in the way that is meant for screen readers, and not merely hidden. */
+function isScreenReaderBox(piece, style) {
+  const box = boxOf(piece);
+  return (box.width <= 2 && box.height <= 2) || (style.clip !== "auto" && style.position === "absolute");
+}
+
+/** Whether text has nearly the colour of a plain ground. */
+function isFaint(piece, style) {
+  if (style.textShadow !== "none" || style.webkitBackgroundClip === "text") return false;
+  for (let at = piece; at !== null; at = at.parent) {
+    const behind = styleOf(at.element);
+    if (behind.backgroundImage !== "none") return false;
+    if (behind.backgroundColor !== "rgba(0, 0, 0, 0)") break;
+  }
+  return areAlikeColours(style.webkitTextFillColor, groundOf(piece));
+}
+
+/** Whether two opaque colours cannot be told apart. */
+function areAlikeColours(first, second) {
+  if (first === second) return true;
+  if (!first.startsWith("rgb(") || !second.startsWith("rgb(")) return false;
+  const parts = second.slice(4).split(",");
+  return first.slice(4).split(",").every((part, at) => Math.abs(parseFloat(part) - parseFloat(parts[at])) <= FAINT);
 }
 
 /** The element's box, measured once in a walk. */
@@ -48,11 +85,10 @@ function boxOf(piece) {
   return piece.box;
 }
 
-/** The colour behind a piece. */
+/** The colour behind a piece. Pictures are not asked for: they only ever make readable what this calls doubtful. */
 function groundOf(piece) {
   if (piece.ground !== null) return piece.ground;
   const colour = styleOf(piece.element).backgroundColor;
-  // A picture behind is not asked for: it only ever makes text readable that this calls doubtful.
   if (colour !== "rgba(0, 0, 0, 0)") piece.ground = colour;
   else piece.ground = piece.parent === null ? groundAbove(piece.element) : groundOf(piece.parent);
   return piece.ground;
@@ -64,5 +100,48 @@ function groundAbove(element) {
     const colour = styleOf(node).backgroundColor;
     if (colour !== "rgba(0, 0, 0, 0)") return colour;
   }
-  return "rgb(255, 255, 255)";
+  return isDark(document) ? "rgb(18, 18, 18)" : "rgb(255, 255, 255)";
+}
+
+/** Whether a page that says nothing about its ground has a dark one. */
+function isDark(document) {
+  const schemes = styleOf(document.documentElement).colorScheme;
+  if (!schemes.includes("dark")) return false;
+  return !schemes.includes("light") || matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+/**
+ * Whether something that its author hid from screen readers only is worth telling: people see it.
+ *
+ * Not so where it stands beside the words meant for screen readers, which say the same, and not behind a dialog.
+ */
+function isSeenThoughUnspoken(element, isBehindDialog) {
+  if (element.getAttribute("aria-hidden") !== "true" || element.inert || isBehindDialog) return false;
+  for (const beside of [element.previousElementSibling, element.nextElementSibling]) {
+    if (beside !== null && concealmentOf(beside) === "screen-reader-only") return false;
+  }
+  const style = styleOf(element);
+  return style.display !== "none" && style.visibility === "visible" && style.contentVisibility !== "hidden";
+}
+
+/** Whether a text says something in words or numbers, rather than being a sign. */
+function isWords(text) {
+  return /\p{L}{2}|\p{N}/u.test(text);
+}
+
+/** Takes away the texts that an empty, opaque element is laid over: those of its parent and of what stands before it. */
+function coverTexts(piece, style) {
+  const { parent } = piece;
+  if (parent === null || (style.position !== "absolute" && style.position !== "fixed")) return;
+  if (!style.backgroundColor.startsWith("rgb(") || style.opacity !== "1" || Number.parseInt(style.zIndex, 10) < 0) return;
+  const cover = boxOf(piece);
+  if (contains(cover, boxOf(parent))) parent.parts = parent.parts.map((part) => (typeof part === "string" ? " " : part));
+  for (const part of parent.parts) {
+    if (part === piece) break;
+    if (typeof part !== "string" && contains(cover, boxOf(part))) part.isCovered = true;
+  }
+}
+
+function contains(outer, inner) {
+  return outer.left <= inner.left && outer.top <= inner.top && outer.right >= inner.right && outer.bottom >= inner.bottom;
 }

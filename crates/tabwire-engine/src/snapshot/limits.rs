@@ -16,7 +16,7 @@ pub const SPACIOUS_CHARACTERS: usize = 3_000;
 pub const LINE_CHARACTERS: usize = 160;
 
 /// Levels of nesting that are told apart; what is deeper stands on the last one.
-pub const SNAPSHOT_DEPTH: u16 = 48;
+pub const SNAPSHOT_DEPTH: u16 = 32;
 
 /// Characters of any one string of a page that are kept.
 pub const STRING_CHARACTERS: usize = 8_192;

@@ -1,6 +1,6 @@
 //! Where a link goes, short enough for a line. Knows nothing of names or refs.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -15,11 +15,14 @@ impl LinkTarget {
     /// Takes a target as the page agent gives it.
     pub(crate) fn new(target: &str) -> Self {
         let mut plain = String::with_capacity(target.len().min(STEPS));
-        for byte in target.bytes().take(STEPS) {
-            if byte.is_ascii_alphanumeric() || PLAIN.contains(&byte) {
-                plain.push(char::from(byte));
-            } else {
-                plain.push_str(&format!("%{byte:02X}"));
+        for letter in target.chars().take(STEPS) {
+            // The agent's sign that it has cut a long target.
+            if letter == '…' || letter.is_ascii_alphanumeric() || PLAIN.contains(letter) {
+                plain.push(letter);
+                continue;
+            }
+            for byte in letter.encode_utf8(&mut [0; 4]).bytes() {
+                let _ = write!(plain, "%{byte:02X}");
             }
         }
         Self(plain)
@@ -41,12 +44,12 @@ impl LinkTarget {
     }
 }
 
-/// Bytes of a target that are looked at.
+/// Characters of a target that are looked at.
 const STEPS: usize = 2_048;
 
-/// Bytes beside letters and digits that stand for themselves. Quotes, brackets and blanks are not among them: with
+/// Characters beside letters and digits that stand for themselves. Quotes, brackets and blanks are not among them: with
 /// those a target could look like another part of the line.
-const PLAIN: &[u8] = b"/?#&=.:;,_-~%@!$+*'";
+const PLAIN: &str = "/?#&=.:;,_-~%@!$+*'";
 
 impl<'de> Deserialize<'de> for LinkTarget {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -61,15 +64,16 @@ pub(crate) struct Short<'a>(&'a str, usize);
 impl fmt::Display for Short<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Short(text, limit) = *self;
-        if text.len() <= limit {
+        let length = text.chars().count();
+        if length <= limit {
             return formatter.write_str(text);
         }
-        if text.starts_with("data:") || text.starts_with("javascript:") {
-            return write!(formatter, "{}…", &text[..limit / 3]);
-        }
-        let tail = limit / 3;
-        let head = limit - tail - 1;
-        write!(formatter, "{}…{}", &text[..head], &text[text.len() - tail..])
+        let is_opaque = text.starts_with("data:") || text.starts_with("javascript:");
+        let tail = if is_opaque { 0 } else { limit / 3 };
+        let head = if is_opaque { limit / 3 } else { limit - tail - 1 };
+        text.chars().take(head).try_for_each(|letter| formatter.write_char(letter))?;
+        formatter.write_char('…')?;
+        text.chars().skip(length - tail).try_for_each(|letter| formatter.write_char(letter))
     }
 }
 

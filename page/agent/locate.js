@@ -7,19 +7,20 @@ const TEST_ATTRIBUTES = ["data-testid", "data-test-id", "data-test", "data-qa", 
 /** The elements a target names, in the order of the page; hidden ones only when there are no others. */
 function locate(spec, scope = document) {
   if (spec.key !== undefined) return [byRef(spec)];
-  const roots = rootsBelow(scope);
-  const found = inPass(() => matchesOf(spec, roots));
+  let found = scope === document ? inPass(() => matchesOf(spec, knownRoots())) : [];
+  // A shadow root can come to an element that was there before, which the known roots do not tell.
+  if (found.length === 0) found = inPass(() => matchesOf(spec, rootsBelow(scope)));
   const shown = found.length > 1 ? found.filter(isShown) : found;
   const kept = shown.length > 0 ? shown : found;
-  return isOneTree(kept) ? kept : kept.sort(comparePlaces);
+  return isOneTree(kept) && spec.label === undefined ? kept : kept.sort(comparePlaces);
 }
 
 function matchesOf(spec, roots) {
   if (spec.css !== undefined) return findByCss(spec.css, roots);
   if (spec.text !== undefined) return closest(findByText(spec.text, spec.exact === true, roots), spec.text, (element) => textsOf(element));
   if (spec.role !== undefined) return findByRole(spec, roots);
-  if (spec.label !== undefined) return findByLabel(spec.label, roots);
-  if (spec.placeholder !== undefined) return findByPlaceholder(spec.placeholder, roots);
+  if (spec.label !== undefined) return findByLabel(spec.label, spec.exact, roots);
+  if (spec.placeholder !== undefined) return findByPlaceholder(spec.placeholder, spec.exact, roots);
   if (spec.testid !== undefined) return findByTestId(spec.testid, roots);
   if (spec.xpath !== undefined) return findByXPath(spec.xpath, roots);
   return fail("BAD_ARGS", "The target says nothing to look for.", "Give a ref, a CSS selector, or `text=`, `role=`, `label=`, `placeholder=`, `testid=`, `xpath=`.");
@@ -58,43 +59,70 @@ function* elementsIn(roots) {
 }
 
 function findByRole({ role, name, nameExact, states }, roots) {
-  const found = [];
-  for (const element of elementsIn(roots)) {
-    if (roleOf(element) === role && hasStates(element, states) && isExposed(element)) found.push(element);
-  }
-  if (name === undefined) return found;
-  const named = new Map(found.map((element) => [element, nameOf(element)]));
-  if (nameExact) return found.filter((element) => named.get(element) === foldText(name));
-  const partly = found.filter((element) => includesText(named.get(element), name));
-  return closest(partly, name, (element) => [named.get(element)]);
+  const ofRole = [];
+  for (const element of elementsIn(roots)) if (roleOf(element) === role && hasStates(element, states)) ofRole.push(element);
+  if (name === undefined) return ofRole.filter(isExposed);
+  const fits = nameExact ? (given) => given === foldText(name) : (given) => includesText(given, name);
+  const named = (elements) => elements.filter((element) => fits(nameOf(element)) && isExposed(element));
+  // Names are dear: first those that can have it, and only if there are none, all.
+  const likely = named(ofRole.filter((element) => mayBeNamed(element, name)));
+  const found = likely.length > 0 ? likely : named(ofRole);
+  return nameExact ? found : closest(found, name, (element) => [nameOf(element)]);
 }
 
+/** Whether the element can have the name; wrong only for names that style sheets write. */
+function mayBeNamed(element, name) {
+  if (element.childElementCount > 0 || shadowRootOf(element) !== null || !NAMED_BY_CONTENT.has(roleOf(element))) return true;
+  for (const attribute of element.getAttributeNames()) if (NAMING_ATTRIBUTES.has(attribute)) return true;
+  return element.localName === "input" || includesText(element.textContent, name);
+}
+
+const NAMING_ATTRIBUTES = new Set(["aria-label", "aria-labelledby", "title", "alt", "placeholder", "label"]);
+
 function hasStates(element, wanted) {
-  if (!wanted) return true;
+  if (!wanted || Object.keys(wanted).length === 0) return true;
   const states = statesOf(element);
   return Object.entries(wanted).every(([state, value]) => String(states[state] ?? false) === String(value));
 }
 
-const LABELLED = "input:not([type=hidden]), select, textarea, button, meter, output, progress, [contenteditable], [role], [aria-label], [aria-labelledby]";
+/** Whether a text has the words in it, or is exactly the words. */
+function wordsFit(words, exact) {
+  return exact ? (text) => foldText(text) === foldText(words) : (text) => includesText(text, words);
+}
 
-function findByLabel(label, roots) {
-  const found = [];
+/** Controls by their labels: from the labels to the controls, because the other way costs a walk for each control. */
+function findByLabel(words, exact, roots) {
+  const fits = wordsFit(words, exact);
+  const found = new Set();
   for (const root of roots) {
-    for (const element of root.querySelectorAll(LABELLED)) {
-      if (labelsOf(element).some((text) => includesText(text, label))) found.push(element);
+    for (const label of root.querySelectorAll("label")) if (label.control && fits(labelText(label))) found.add(label.control);
+    for (const element of root.querySelectorAll("[aria-label], [aria-labelledby]")) {
+      if (!found.has(element) && ariaLabelsOf(element).some(fits)) found.add(element);
     }
   }
-  return closest(found, label, labelsOf);
+  return closest([...found], words, labelsOf);
+}
+
+function findByPlaceholder(words, exact, roots) {
+  const fits = wordsFit(words, exact);
+  const found = [];
+  for (const root of roots) {
+    for (const element of root.querySelectorAll(PLACEHOLDING)) if (placeholdersOf(element).some(fits)) found.push(element);
+  }
+  return closest(found, words, placeholdersOf);
 }
 
 /** The texts that label the element, each on its own. */
 function labelsOf(element) {
+  return [...ariaLabelsOf(element), ...Array.from(element.labels ?? [], labelText)];
+}
+
+function ariaLabelsOf(element) {
   const texts = [];
   const referenced = element.ariaLabelledByElements;
   if (referenced?.length > 0) texts.push(referenced.map((part) => part.textContent).join(" "));
   const given = element.getAttribute("aria-label");
   if (given) texts.push(given);
-  if (element.labels) for (const label of element.labels) texts.push(labelText(label));
   return texts;
 }
 
@@ -109,15 +137,7 @@ function labelText(label) {
   return text;
 }
 
-function findByPlaceholder(placeholder, roots) {
-  const found = [];
-  for (const root of roots) {
-    for (const element of root.querySelectorAll("[placeholder], [aria-placeholder], [data-placeholder]")) {
-      if (placeholdersOf(element).some((text) => includesText(text, placeholder))) found.push(element);
-    }
-  }
-  return closest(found, placeholder, placeholdersOf);
-}
+const PLACEHOLDING = "[placeholder], [aria-placeholder], [data-placeholder]";
 
 function placeholdersOf(element) {
   return ["placeholder", "aria-placeholder", "data-placeholder"].map((name) => element.getAttribute(name) ?? "");

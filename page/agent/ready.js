@@ -92,15 +92,23 @@ class Preparation {
     return blocker === null || blocker === undefined ? { message: "is out of view and cannot be scrolled into it" } : blockedBy(blocker, shown);
   }
 
+  /** How to find the element anew when the page draws another in its place; null for a ref, which means one only. */
+  renew() {
+    const { spec, within } = this.request;
+    return spec.key === undefined ? () => locate(spec, scopeOf(within)) : null;
+  }
+
   /** A box that is ticked already needs no click. */
   alreadyDone(element) {
     return this.purpose === "check" && this.request.want !== undefined && tickOf(element) === this.request.want;
   }
 }
 
-/** The element itself, or the label that stands for it on the screen; null when neither is shown. */
+/** The element itself, or what stands for it on the screen, a label or a code editor; null when nothing is shown. */
 function shownPart(element) {
   if (isShown(element)) return element;
+  const code = element.closest(CODE_EDITORS);
+  if (code !== null) return isShown(code) ? code : null;
   if (!isCheckable(element)) return null;
   for (const label of element.labels ?? []) if (isShown(label)) return label;
   return null;
@@ -158,7 +166,7 @@ function answerFor(element, shown, preparation) {
   const disabled = purpose === "read" || purpose === "hover" ? disabledReason(element) : null;
   if (disabled !== null) answer.disabledReason = disabled;
   Object.assign(answer, holdings(element));
-  if (request.guard && point) armGuard(element, request.events);
+  if (request.guard && point) armGuard(element, { events: request.events, renew: preparation.renew() });
   return answer;
 }
 

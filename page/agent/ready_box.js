@@ -186,7 +186,7 @@ function frameInView(element) {
   const origin = frameOrigin(element);
   const start = outward(origin, element.ownerDocument);
   const end = outward({ x: origin.x + origin.scaleX, y: origin.y + origin.scaleY }, element.ownerDocument);
-  return { x: start.x, y: start.y, scaleX: end.x - start.x, scaleY: end.y - start.y };
+  return { x: start.x, y: start.y, scaleX: end.x - start.x, scaleY: end.y - start.y, scale: end.x - start.x };
 }
 
 function hitInFrame(place, point) {

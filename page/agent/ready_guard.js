@@ -4,6 +4,8 @@
 
 const DOWN_EVENTS = new Set(["pointerdown", "mousedown", "touchstart"]);
 const ALWAYS_WATCHED = ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "auxclick", "dblclick", "contextmenu", "keydown", "keyup", "beforeinput"];
+const POINTER_EVENTS = ALWAYS_WATCHED.slice(0, 8);
+const SOMETIMES_WATCHED = ["mousemove", "wheel", "touchstart", "touchend", "drop", "dragend"];
 const GUARD_LASTS = 5000;
 
 /** The views listened on, each with the types. */
@@ -38,18 +40,23 @@ function applyGuard(event) {
   }
   if (!guard.types.has(event.type)) return;
   if (guard.state === "armed" && DOWN_EVENTS.has(event.type)) {
-    const hit = event.composedPath()[0];
-    guard.hit = hit;
-    guard.state = hit?.nodeType === Node.ELEMENT_NODE && receives(guard.element, hit) ? "passed" : "blocked";
+    guard.hit = event.composedPath()[0];
+    guard.state = guard.hit?.nodeType === Node.ELEMENT_NODE && isMeant(guard, guard.hit) ? "passed" : "blocked";
   }
   if (guard.state !== "blocked") return;
   event.stopImmediatePropagation();
   if (event.cancelable) event.preventDefault();
 }
 
-/** From now on the next press must reach this element or it reaches nothing. */
-function armGuard(element, extra = []) {
-  guard = { element, types: new Set([...ALWAYS_WATCHED.slice(0, 8), ...extra]), state: "armed", hit: null, until: performance.now() + GUARD_LASTS };
+/** Whether the hit is the element meant. One that was named by words may have been drawn anew; one by ref may not. */
+function isMeant({ element, renew }, hit) {
+  if (receives(element, hit)) return true;
+  return !element.isConnected && renew !== null && renew().some((other) => receives(other, hit));
+}
+
+/** From now on the next press must reach this element, or one that `renew` finds in its place, or it reaches nothing. */
+function armGuard(element, { renew = null, events = [] } = {}) {
+  guard = { element, renew, types: new Set([...POINTER_EVENTS, ...events]), state: "armed", hit: null, until: performance.now() + GUARD_LASTS };
   listenOn(element.ownerDocument.defaultView, guard.types);
 }
 
@@ -63,5 +70,5 @@ function takeGuard() {
   return { state: "blocked", by: element === null ? null : describeElement(element) };
 }
 
-agent.guard = ({ key, events = [] }) => armGuard(byRef({ key }), events);
+agent.guard = ({ key, events }) => armGuard(byRef({ key }), { events });
 agent.guarded = () => takeGuard();

@@ -32,7 +32,9 @@ class Stillness {
   holds(element) {
     const box = element.getBoundingClientRect();
     const seen = rememberBox(element, box);
-    if (this.element !== element || !isSamePlace(this.box, box)) this.restart(element, box, 0);
+    // Pages that draw themselves anew put another element in its place; that is no movement.
+    const isSame = this.element === element || this.element?.isConnected === false;
+    if (!isSame || !isSamePlace(this.box, box)) this.restart(element, box, 0);
     else if (performance.now() - this.at >= SHORTEST_FRAME) this.restart(element, box, this.frames + 1);
     if (this.frames >= 2) return (seen.isProven = true);
     return (seen.isProven || performance.now() - seen.at >= LONG_ENOUGH) && !isAnimated(element);

@@ -10,7 +10,7 @@ const STATE_CHECKS = {
   disabled: (found) => found.some((element) => disabledReason(element) !== null),
   checked: (found) => found.some((element) => isCheckable(element) && tickOf(element) === true),
   unchecked: (found) => found.some((element) => isCheckable(element) && tickOf(element) === false),
-  editable: (found) => found.some((element) => isShown(element) && disabledReason(element) === null && !isReadOnly(element) && (isTextField(element) || element.isContentEditable)),
+  editable: (found) => found.some((element) => isShown(element) && disabledReason(element) === null && !isReadOnly(element) && (isTextField(element) || isEditor(element))),
 };
 
 /** The matches; none for a ref whose element is gone, which is what waiting for its end is about. */

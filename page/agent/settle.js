@@ -21,14 +21,18 @@ class Watch {
     this.focused = deepFocus();
     this.timeline = document.timeline.currentTime ?? 0;
     this.observer = new MutationObserver((records) => this.count(records));
-    for (const root of knownRoots()) this.observer.observe(root, ALL_CHANGES);
+    for (const root of knownRoots()) this.watch(root);
     for (let node = element; node; ) {
       const root = node.getRootNode();
-      this.observer.observe(root, ALL_CHANGES);
+      this.watch(root);
       node = root.host ?? (root === document ? null : root.defaultView?.frameElement);
     }
     this.expiry = setTimeout(() => this.stop(), WATCH_LASTS);
     inputListener = (event) => this.note(event);
+    // An editor of this kind is told of its text directly; there is no event on the page.
+    this.context = element?.editContext ?? null;
+    this.onText = () => this.note({ type: "beforeinput" });
+    this.context?.addEventListener("textupdate", this.onText);
   }
 
   count(records) {
@@ -43,7 +47,16 @@ class Watch {
     this.elements++;
     const roots = [];
     addRootsIn(element, roots);
-    for (const root of roots) this.observer.observe(root, ALL_CHANGES);
+    for (const root of roots) this.watch(root);
+  }
+
+  /** Watches a root for changes, and the window of a document for input. */
+  watch(root) {
+    this.observer.observe(root, ALL_CHANGES);
+    const view = root.nodeType === Node.DOCUMENT_NODE ? root.defaultView : null;
+    if (view === null) return;
+    listenOn(view, ALWAYS_WATCHED);
+    listenOn(view, SOMETIMES_WATCHED);
   }
 
   note(event) {
@@ -75,6 +88,7 @@ class Watch {
 
   stop() {
     this.observer.disconnect();
+    this.context?.removeEventListener("textupdate", this.onText);
     clearTimeout(this.expiry);
     if (currentWatch !== this) return;
     currentWatch = null;

@@ -1,4 +1,4 @@
-// What elements hold and how it is changed: fields, editors, lists of options, boxes to tick. Text itself is typed by
+// What elements hold and how it is changed: fields, editors, boxes to tick. Text itself is typed by
 // the browser on Rust's order; here it is only made room for. Knows nothing of waiting.
 
 const TYPED_INPUTS = new Set(["text", "search", "url", "tel", "email", "password", "number"]);
@@ -15,8 +15,6 @@ const SET_INPUTS = {
 const CHECKABLE_ROLES = new Set(["checkbox", "radio", "switch", "menuitemcheckbox", "menuitemradio"]);
 /** Longest wait for the event of a selection; selecting what is selected already sends none. */
 const SELECTION_PATIENCE = 30;
-/** Editors that draw only a part of their text, so that only their own "select all" takes all of it. */
-const CODE_EDITORS = ".cm-editor, .CodeMirror, .monaco-editor, .ace_editor";
 
 function isCheckable(element) {
   return (element.localName === "input" && (element.type === "checkbox" || element.type === "radio")) || CHECKABLE_ROLES.has(roleOf(element));
@@ -37,6 +35,11 @@ function isTextField(element) {
   return element.localName === "input" && (TYPED_INPUTS.has(element.type) || element.type in SET_INPUTS);
 }
 
+/** Whether text is typed into the element itself, as into a page's own editor. */
+function isEditor(element) {
+  return element.isContentEditable === true || Boolean(element.editContext);
+}
+
 function isReadOnly(element) {
   return element.readOnly === true || element.getAttribute("aria-readonly") === "true";
 }
@@ -45,7 +48,7 @@ function isReadOnly(element) {
 function actedOn(element, purpose) {
   switch (purpose) {
     case "fill":
-      return controlFor(element, (one) => isTextField(one) || one.isContentEditable === true);
+      return codeFieldIn(element) ?? controlFor(element, (one) => isTextField(one) || isEditor(one));
     case "check":
       return checkableFor(element);
     case "select":
@@ -63,10 +66,16 @@ function controlFor(element, fits) {
   if (element.localName === "label" && element.control) return fits(element.control) ? element.control : element;
   const inside = [];
   for (const one of elementsIn(rootsBelow(element))) {
-    if (one !== element && fits(one) && !(one.isContentEditable && one.parentElement?.isContentEditable)) inside.push(one);
+    if (one !== element && fits(one) && isOwnField(one)) inside.push(one);
     if (inside.length > 1) break;
   }
   return inside.length === 1 ? inside[0] : element;
+}
+
+/** Whether a field is one of its own: not a part of an editor, nor one that an editor keeps for itself. */
+function isOwnField(element) {
+  if (element.isContentEditable) return element.parentElement?.isContentEditable !== true;
+  return element.getAttribute("aria-hidden") !== "true" || !isReadOnly(element);
 }
 
 function checkableFor(element) {
@@ -87,6 +96,8 @@ function holdings(element) {
 }
 
 function heldText(element) {
+  const code = element.closest(CODE_EDITORS);
+  if (code !== null) return codeText(code);
   switch (element.localName) {
     case "input":
       return INPUTS_WITHOUT_VALUE.has(element.type) ? null : element.value;
@@ -95,8 +106,13 @@ function heldText(element) {
     case "select":
       return Array.from(element.selectedOptions, (option) => foldText(option.label)).join(", ");
     default:
-      return element.isContentEditable ? element.innerText : null;
+      return isEditor(element) ? editorText(element) : null;
   }
+}
+
+/** An editor's text without the blank lines and marks that only keep it open. */
+function editorText(element) {
+  return (element.innerText ?? "").replace(/[\ufeff\u200b]/g, "").replace(/\n{2,}/g, "\n").trim();
 }
 
 /** The last step of preparing: what can be done in the page itself is done now. */
@@ -123,15 +139,14 @@ function unfocusable(element) {
 
 /** Gives the element the focus; an editor's part gives it to the editor. */
 function focusOn(element) {
-  const host = editingHostOf(element) ?? element;
+  const host = editingHostOf(element);
   if (host.getRootNode().activeElement !== host || !host.ownerDocument.hasFocus()) host.focus();
   return host.getRootNode().activeElement === host || isWithin(deepFocus(), host);
 }
 
 function editingHostOf(element) {
-  if (element.isContentEditable !== true) return null;
   let host = element;
-  while (host.parentElement?.isContentEditable) host = host.parentElement;
+  while (host.isContentEditable && host.parentElement?.isContentEditable) host = host.parentElement;
   return host;
 }
 
@@ -161,7 +176,7 @@ function makeRoom(element, value) {
   if (!focusOn(element)) return { unmet: unfocusable(element) };
   if (isTextField(element)) {
     element.select();
-    return { fill: value === "" ? (element.value === "" ? "done" : "erase") : "insert", multiline: element.localName === "textarea" };
+    return roomFor(element, value, element.value === "");
   }
   return selectContents(element, value);
 }
@@ -173,10 +188,15 @@ function selectContents(element, value) {
   const selection = element.ownerDocument.getSelection();
   selection.removeAllRanges();
   selection.addRange(range);
-  const empty = foldText(element.innerText) === "" && element.querySelector("img, hr, table") === null;
-  const room = { fill: value === "" ? (empty ? "done" : "erase") : "insert", rich: true, multiline: element.getAttribute("aria-multiline") !== "false", pause };
-  if (element.closest(CODE_EDITORS) !== null) room.selectAll = true;
-  return room;
+  const isEmpty = editorText(element) === "" && element.querySelector("img, hr, table") === null;
+  return { ...roomFor(element, value, isEmpty), rich: true, pause };
+}
+
+function roomFor(element, value, isEmpty) {
+  // These know no selection but their own.
+  const isApart = element.closest(CODE_EDITORS) !== null || Boolean(element.editContext);
+  const fill = value === "" ? (isEmpty && !isApart ? "done" : "erase") : "insert";
+  return isApart ? { fill, selectAll: true } : { fill };
 }
 
 /** Editors learn of a selection by an event that comes later; what is typed before it would go elsewhere. */
@@ -198,7 +218,7 @@ function isNumberText(text) {
 }
 
 function refuseUnfillable(element) {
-  if (isTextField(element) || element.isContentEditable === true) return;
+  if (isTextField(element) || isEditor(element)) return;
   const hint =
     element.localName === "select" ? "Use `select` for a list of options."
     : isCheckable(element) ? "Use `check` or `uncheck`."
@@ -241,7 +261,8 @@ function verified(element, expected) {
 }
 
 function isAsMeant(element, value, expected) {
-  if (element.isContentEditable) return withoutSpace(value) === withoutSpace(expected);
+  if (element.closest(CODE_EDITORS) !== null) return isShownOf(value, expected);
+  if (isEditor(element)) return withoutSpace(value) === withoutSpace(expected);
   if (element.localName === "textarea") return value === expected.replace(/\r\n?/g, "\n");
   if (element.type === "number" || element.type === "range") return isSameValue(value, expected.trim());
   return value === expected || (element.type in SET_INPUTS && value !== "");
@@ -256,52 +277,6 @@ function checkStep(element, want) {
   return { done: false };
 }
 
-/** Chooses options of a list as a person would; waits, by saying what is unmet, for options that are not there yet. */
-function choose(select, choices) {
-  if (select.localName !== "select") {
-    fail("BAD_ARGS", `${phrase(select)} is not a list of the browser's own.`, "Click it, then click the option that appears.", { element: describeElement(select) });
-  }
-  if (choices.length > 1 && !select.multiple) {
-    fail("BAD_ARGS", `${phrase(select)} takes one choice, not ${choices.length}.`, "Give one value or label.", { element: describeElement(select) });
-  }
-  const options = [];
-  for (const choice of choices) {
-    const option = findOption(select, choice);
-    if (option === undefined) return { unmet: missingOption(select, choice) };
-    if (option.disabled || option.closest("optgroup")?.disabled) return { unmet: { condition: "enabled", message: `has the option "${shorten(foldText(option.label), 40)}" disabled` } };
-    options.push(option);
-  }
-  select.focus();
-  if (applyChoice(select, options)) announceChange(select);
-  return { chosen: Array.from(select.selectedOptions, (option) => ({ value: option.value, label: shorten(foldText(option.label)) })) };
-}
-
-function applyChoice(select, options) {
-  const before = Array.from(select.selectedOptions);
-  if (select.multiple) for (const option of select.options) option.selected = options.includes(option);
-  else if (options.length > 0) options[0].selected = true;
-  else select.selectedIndex = -1;
-  const after = Array.from(select.selectedOptions);
-  return before.length !== after.length || before.some((option, at) => option !== after[at]);
-}
-
-function findOption(select, { value, label, index, any }) {
-  const options = Array.from(select.options);
-  if (index !== undefined) return options[index];
-  const byLabel = (wanted) => options.find((option) => foldText(option.label) === foldText(wanted)) ?? options.find((option) => plainLabel(option.label) === plainLabel(wanted));
-  if (value !== undefined) return options.find((option) => option.value === value);
-  if (label !== undefined) return byLabel(label);
-  return options.find((option) => option.value === any) ?? byLabel(String(any));
-}
-
-function missingOption(select, choice) {
-  const wanted = choice.value ?? choice.label ?? choice.any ?? choice.index;
-  const listed = Array.from(select.options).slice(0, 20).map((option) => `"${shorten(foldText(option.label), 40)}"`);
-  const rest = select.options.length - listed.length;
-  const hint = listed.length === 0 ? "It has no options yet." : `It has ${listed.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
-  return { condition: "option", message: `has no option "${shorten(String(wanted), 40)}"`, hint };
-}
-
 agent.fill = ({ key, value }) => {
   const element = byRef({ key });
   const { pause, ...room } = makeRoom(element, value);
@@ -309,12 +284,6 @@ agent.fill = ({ key, value }) => {
   return pause ? pause.then(() => room) : room;
 };
 agent.verify = ({ key, expected }) => verified(byRef({ key }), expected);
-agent.select = ({ key, choices }) => {
-  const element = byRef({ key });
-  const chosen = choose(element, choices);
-  if (chosen.unmet) giveUp({ element, ...chosen.unmet }, { request: { timeout: 0 } });
-  return chosen;
-};
 agent.checkState = ({ key }) => {
   const element = checkableFor(byRef({ key }));
   return { key: keyOf(element), checked: tickOf(element) };

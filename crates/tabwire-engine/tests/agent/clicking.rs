@@ -251,6 +251,24 @@ async fn a_page_cannot_see_or_stop_the_guard() {
 }
 
 #[tokio::test]
+async fn hovering_is_seen_to_arrive() {
+    let mut stage = Stage::start().await;
+    stage.show("<button id=b>B</button>").await;
+    let prepared = stage
+        .run("prepare", json!({"spec": {"css": "#b"}, "for": "hover", "timeout": 1_000, "mark": true}))
+        .await;
+    stage
+        .command(
+            "Input.dispatchMouseEvent",
+            json!({"type": "mouseMoved", "x": prepared["point"]["x"], "y": prepared["point"]["y"]}),
+        )
+        .await;
+    let settled = stage.run("settle", json!({"since": prepared["mark"], "after": "mousemove"})).await;
+    assert_eq!(settled["arrived"], true);
+    assert_eq!(stage.eval("b.matches(':hover')").await, true);
+}
+
+#[tokio::test]
 async fn a_ready_ref_is_ready_at_once() {
     let mut stage = Stage::start().await;
     let rows: String = (0..200)

@@ -115,9 +115,19 @@ const REPLACED: &[(&str, &str)] = &[
     ("<div id=f class=model contenteditable role=textbox>old</div>", "typed in"),
     ("<div id=f class=model contenteditable role=textbox>old</div>", ""),
     ("<div id=f class=selection contenteditable>old</div>", "typed in"),
+    (
+        "<div id=f class=ace_editor><div class=ace_line>line 9</div><textarea class=ace_text-input></textarea></div>",
+        "typed in",
+    ),
+    (
+        "<div id=f class=ace_editor><div class=ace_line>line 9</div><textarea class=ace_text-input></textarea></div>",
+        "",
+    ),
+    ("<div id=f class=context tabindex=0>old</div>", "typed in"),
 ];
 
-/// Two editors like those in use: one keeps its own model and draws it, one trusts only the selection it was told of.
+/// Editors like those in use: one keeps its own model and draws it, one trusts only the selection it was told of, one
+/// draws only a part of its text, one has no editable element at all.
 const EDITORS: &str = r#"<script>
     if (f.className === 'model') {
       let text = 'old';
@@ -140,6 +150,26 @@ const EDITORS: &str = r#"<script>
         event.preventDefault();
         text = (chosen >= text.length ? '' : text) + event.data;
         Promise.resolve().then(() => { f.textContent = text; });
+      });
+    }
+    if (f.className === 'ace_editor') {
+      let text = 'a long text', all = false;
+      window.model = () => text;
+      const field = f.querySelector('textarea');
+      field.addEventListener('keydown', event => {
+        if (event.key === 'a' && event.ctrlKey) { all = true; event.preventDefault(); }
+        if (event.key === 'Backspace' && all) { text = ''; f.firstChild.textContent = ''; }
+      });
+      field.addEventListener('input', () => { if (all) text = ''; text += field.value; field.value = ''; f.firstChild.textContent = text; });
+    }
+    if (f.className === 'context') {
+      let text = 'old';
+      window.model = () => text;
+      const context = f.editContext = new EditContext({text});
+      f.addEventListener('keydown', event => { if (event.key === 'a' && event.ctrlKey) context.updateSelection(0, text.length); });
+      context.addEventListener('textupdate', event => {
+        text = text.slice(0, event.updateRangeStart) + event.text + text.slice(event.updateRangeEnd);
+        f.textContent = text;
       });
     }
     </script>"#;

@@ -150,13 +150,16 @@ impl Stage {
                 "since": prepared["mark"], "after": after, "key": prepared["key"], "expected": value,
             })
         };
-        let (sent, settled) = match prepared["fill"].as_str() {
-            Some("insert") => {
-                (vec![self.begin("Input.insertText", &json!({"text": value}))], settle("beforeinput"))
-            }
-            Some("erase") => (vec![self.begin_key("rawKeyDown"), self.begin_key("keyUp")], settle("keyup")),
+        let mut sent = Vec::new();
+        if prepared["selectAll"] == true {
+            sent.push(self.begin("Input.dispatchKeyEvent", &select_all()));
+        }
+        match prepared["fill"].as_str() {
+            Some("insert") => sent.push(self.begin("Input.insertText", &json!({"text": value}))),
+            Some("erase") => sent.push(self.begin_key("rawKeyDown")),
             _ => return Ok(prepared),
-        };
+        }
+        let settled = settle("beforeinput");
         let settled = self.begin_call("settle", &settled);
         for answer in sent {
             answer.answer().await.expect("input is taken");
@@ -168,6 +171,13 @@ impl Stage {
         let key = json!({"type": kind, "key": "Backspace", "code": "Backspace", "windowsVirtualKeyCode": 8});
         self.begin("Input.dispatchKeyEvent", &key)
     }
+}
+
+fn select_all() -> Value {
+    json!({
+        "type": "rawKeyDown", "key": "a", "code": "KeyA", "windowsVirtualKeyCode": 65, "modifiers": 2,
+        "commands": ["selectAll"],
+    })
 }
 
 /// A page's text as the rest of a data address.

@@ -113,6 +113,8 @@ async fn labels(stage: &mut Stage) {
     check(stage, json!({"label": "home town"}), &["textbox Home town"]).await;
     check(stage, json!({"label": "colour"}), &["combobox Colour"]).await;
     check(stage, json!({"label": "notes"}), &["textbox Notes"]).await;
+    check(stage, json!({"label": "Home town", "exact": true}), &["textbox Home town"]).await;
+    check(stage, json!({"label": "home town", "exact": true}), &[]).await;
 }
 
 const SHADOWS: &str = r#"<my-app></my-app><button>Outer</button><script>

@@ -97,6 +97,21 @@ async fn a_moving_element_is_clicked_when_it_rests() {
 }
 
 #[tokio::test]
+async fn a_page_that_draws_itself_anew_can_be_clicked_by_words_and_not_by_ref() {
+    let mut stage = Stage::start().await;
+    stage
+        .show("<div id=d></div><script>window.clicks = 0; const draw = () => { d.innerHTML = '<button onclick=\"clicks++\">Again</button>'; requestAnimationFrame(draw); }; draw();</script>")
+        .await;
+    for _ in 0..5 {
+        // Pressed and let go on two different elements, a press is no click; that it arrived is what counts.
+        stage.click(json!({"text": "Again"})).await;
+    }
+    let key = stage.run("locate", json!({"spec": {"text": "Again"}})).await["matches"][0]["key"].clone();
+    let expired = stage.failure("prepare", json!({"spec": {"key": key}, "timeout": 1_000})).await;
+    assert_eq!(expired["code"], "REF_EXPIRED");
+}
+
+#[tokio::test]
 async fn states_are_waited_for() {
     let mut stage = Stage::start().await;
     let stage = &mut stage;

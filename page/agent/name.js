@@ -50,6 +50,8 @@ class NameWalk {
     this.isBoxless = this.isHidden && !root.checkVisibility();
     this.pieces = 1;
     this.from = FROM_NOTHING;
+    /** Whether the last content gathered had a block in it. */
+    this.hadBlock = false;
   }
 }
 
@@ -74,11 +76,11 @@ function alternativeOf(element, walk, role, inner) {
   }
   walk.visited.add(element);
   const text = ariaNameOf(element, walk, isNew) || nativeNameOf(element, walk, inner);
-  if (text !== "") return inner && element.type === "file" ? `${text}: ${chosenFilesOf(element)}` : text;
+  if (text !== "") return inner && element.type === "file" ? `${foldSpace(text)}: ${chosenFilesOf(element)}` : text;
   if (isNamedByContent(element, role, walk, inner)) {
     const content = contentOf(element, walk) || (walk.root === element ? (valueOf(element, role) ?? "") : "");
     walk.from = FROM_CONTENT;
-    if (content !== "") return content;
+    if (content !== "" && (inner || !isBlank(content))) return content;
   }
   return titleNameOf(element, walk, role);
 }
@@ -118,7 +120,7 @@ function titleNameOf(element, walk, role) {
 
 /** Whether a title names the element though it has no role. */
 function isTitled(element) {
-  return TITLED_TAGS.has(element.localName) || element.localName.includes("-") || isEditingHost(element);
+  return TITLED_TAGS.has(element.localName) || element.localName.includes("-") || isFocusable(element);
 }
 
 /** The texts of elements that a reference names, joined by spaces. */
@@ -170,6 +172,7 @@ class NameText {
   constructor() {
     this.text = "";
     this.isApart = false;
+    this.hasBlock = false;
   }
 
   /** What comes next is not on one line with what came before. */
@@ -187,13 +190,16 @@ class NameText {
 
 /** The text of what is inside the element. */
 function contentOf(element, walk) {
-  if (!walk.isHidden && styleOf(element).contentVisibility === "hidden") return "";
+  if (EMPTY_TAGS.has(element.localName)) return "";
+  if (!walk.isHidden && skipsContent(styleOf(element))) return "";
   const only = element.firstChild;
   if (only !== null && only === element.lastChild && only.nodeType === Node.TEXT_NODE && isPlain(element)) {
+    walk.hadBlock = false;
     return walk.pieces++ > NAME_PIECES ? "" : shownText(only.data, element, walk);
   }
   const text = new NameText();
   addChildren(text, element, walk);
+  walk.hadBlock = text.hasBlock;
   return text.text;
 }
 
@@ -208,7 +214,7 @@ function addChildren(text, element, walk) {
     if (summary !== null) addElement(text, summary, walk);
     return;
   }
-  const generated = hasGeneratedText(element);
+  const generated = !walk.isBoxless && hasGeneratedText(element);
   if (generated) addGeneratedText(text, element, "::before", walk);
   for (const child of composedChildren(element)) {
     if (child.nodeType === Node.TEXT_NODE) {
@@ -221,6 +227,7 @@ function addChildren(text, element, walk) {
   }
   if (element.hasAttribute("aria-owns")) {
     for (const owned of ownedBy(element)) {
+      if (owned.contains(element) || walk.visited.has(owned)) continue;
       text.setApart();
       addElement(text, owned, walk);
     }
@@ -230,6 +237,8 @@ function addChildren(text, element, walk) {
 
 /** Elements that are never part of a name. */
 const SILENT_TAGS = new Set(["head", "noscript", "rp", "script", "style", "template"]);
+/** Elements in which nothing is written. */
+const EMPTY_TAGS = new Set(["br", "hr", "img", "input", "meter", "progress", "select"]);
 
 function addElement(text, element, walk) {
   const name = element.localName;
@@ -253,7 +262,10 @@ function addElement(text, element, walk) {
 function addHidden(text, element, exposure, walk) {
   const display = styleOf(element).display;
   if (display === "none") return;
-  if (display !== "inline") text.setApart();
+  if (display !== "inline") {
+    text.setApart();
+    text.hasBlock = true;
+  }
   if ((exposure & SHOWS_CHILDREN) === 0) return;
   for (const child of composedChildren(element)) if (child.nodeType === Node.ELEMENT_NODE) addElement(text, child, walk);
 }
@@ -267,6 +279,7 @@ function addShown(text, element, walk) {
     return;
   }
   walk.pieces += 1;
+  walk.hadBlock = false;
   let piece;
   let isApart = display !== "inline" || isControl(element, role);
   if (role === "none") {
@@ -274,11 +287,13 @@ function addShown(text, element, walk) {
     piece = contentOf(element, walk);
   } else {
     piece = alternativeOf(element, walk, role, true);
-    if (piece === "" ? isReplaced(element, role) : walk.from !== FROM_CONTENT) isApart = true;
+    if (isReplaced(element, role) || (piece !== "" && walk.from !== FROM_CONTENT)) isApart = true;
   }
+  const isBlock = display === "inline" ? walk.hadBlock : !display.startsWith("inline");
   if (isApart) text.setApart();
-  text.add(piece);
-  if (isApart) text.setApart();
+  text.add(isApart ? foldSpace(piece) : piece);
+  if (isApart || isBlock) text.setApart();
+  if (isBlock) text.hasBlock = true;
 }
 
 const REPLACED_TAGS = new Set("audio canvas embed iframe img input meter object progress select svg textarea video".split(" "));
@@ -293,17 +308,18 @@ const SPEAKING_ATTRIBUTE = /^(id|title|tabindex|lang|contenteditable|role|aria-.
 
 /** Whether the element only styles a stretch of text. */
 function isTransparent(element) {
-  if (!INLINE_TAGS.has(element.localName)) return false;
+  if (!INLINE_TAGS.has(element.localName) && !element.localName.includes("-")) return false;
   return !element.hasAttributes() || !element.getAttributeNames().some((name) => SPEAKING_ATTRIBUTE.test(name));
 }
 
+const FORM_TAGS = new Set(["button", "fieldset", "output"]);
 const CONTROL_ROLES = new Set(
   ("button checkbox combobox listbox menuitem menuitemcheckbox menuitemradio radio scrollbar searchbox slider " +
     "spinbutton switch tab textbox").split(" "),
 );
 
 function isControl(element, role) {
-  return element.localName === "button" || (CONTROL_ROLES.has(role) && element.hasAttribute("role"));
+  return FORM_TAGS.has(element.localName) || (CONTROL_ROLES.has(role) && element.hasAttribute("role"));
 }
 
 /** The element's accessible description; "" when it has none. */

@@ -2,7 +2,7 @@
 
 /** Text as it is shown: CSS may change its case. */
 function shownText(data, element, walk) {
-  if (walk.isHidden) return data;
+  if (walk.isBoxless) return data;
   switch (styleOf(element).textTransform) {
     case "none":
       return data;
@@ -41,6 +41,7 @@ function forgetGeneratedText() {
  */
 function hasGeneratedText(element) {
   if (element.localName === "q") return true;
+  if (EMPTY_TAGS.has(element.localName)) return false;
   const root = element.getRootNode();
   let answer = generatingRoots.get(root);
   if (answer === undefined) {
@@ -89,6 +90,7 @@ function addGeneratedText(text, element, which, walk) {
   if (isApart) text.setApart();
   text.add(alternative ?? generatedText(shown, element));
   if (isApart) text.setApart();
+  if (!style.display.startsWith("inline")) text.hasBlock = true;
 }
 
 /** Strings, names and slashes of a content value; the text after the slash is its alternative. */

@@ -93,7 +93,8 @@ function otherNameOf(element, walk) {
     const label = labelTextOf(element, walk);
     if (label !== "") return label;
   }
-  return element.getAttribute("aria-placeholder") ?? "";
+  const placeholder = element.getAttribute("aria-placeholder");
+  return placeholder !== null && holdsText(element, roleOf(element)) ? placeholder : "";
 }
 
 function inputNameOf(input, walk) {

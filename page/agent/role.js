@@ -131,7 +131,7 @@ function ownerOf(element) {
     owners = root.querySelectorAll?.("[aria-owns]") ?? [];
     ownersInPass?.set(root, owners);
   }
-  for (const owner of owners) if (ownedBy(owner).includes(element)) return owner;
+  for (const owner of owners) if (ownedBy(owner).includes(element) && !element.contains(owner)) return owner;
   return null;
 }
 

@@ -15,6 +15,10 @@ const REQUIRABLE = new Set(
   ("button checkbox combobox gridcell listbox radio radiogroup searchbox slider spinbutton switch textbox tree " +
     "treegrid").split(" "),
 );
+const READ_ONLY_ROLES = new Set(
+  ("checkbox combobox columnheader grid gridcell listbox menuitemcheckbox menuitemradio radiogroup rowheader " +
+    "searchbox slider spinbutton switch textbox treegrid").split(" "),
+);
 const POPUPS = new Set(["menu", "listbox", "tree", "grid", "dialog"]);
 
 /** The states that apply to the element, and only those. */
@@ -65,7 +69,7 @@ function checkedOf(element, role) {
 function expandedOf(element, role) {
   if (!EXPANDABLE.has(role)) return undefined;
   if (isSummary(element)) return composedParent(element).open;
-  if (element.localName === "select" && isHtml(element)) return opensMenu(element) ? element.matches(":open") : undefined;
+  if (element.localName === "select" && role === "combobox") return element.matches(":open");
   const popover = popoverOf(element);
   if (popover !== null) return popover.matches(":popover-open");
   const given = triState(element, "aria-expanded");
@@ -115,20 +119,18 @@ function isInvalid(element) {
   if (given !== null && given !== "") return given.toLowerCase() !== "false";
   switch (element.localName) {
     case "input":
+    case "select":
     case "textarea":
       if (!element.willValidate || element.validity.valid) return false;
-      return !(element.required && element.value === "");
-    case "select":
-      return element.willValidate && !element.validity.valid;
+      return !(element.required && element.value === "" && holdsText(element, ""));
     default:
       return false;
   }
 }
 
 function isMarkedReadOnly(element, role) {
-  if (isEditingHost(element)) return false;
   if (isHtml(element) && element.readOnly === true) return holdsText(element, role);
-  return element.getAttribute("aria-readonly") === "true" && role !== "generic";
+  return element.getAttribute("aria-readonly") === "true" && READ_ONLY_ROLES.has(role) && !isEditingHost(element);
 }
 
 function addRelations(element, role, states) {

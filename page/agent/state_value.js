@@ -30,7 +30,7 @@ function holdsText(element, role) {
 }
 
 function addValue(element, role, states) {
-  if (RANGES.has(role) || (role === "separator" && isFocusable(element))) {
+  if (RANGES.has(role) || (role === "separator" && isFocusable(element) && element.hasAttribute("role"))) {
     const text = element.getAttribute("aria-valuetext");
     if (text !== null && text !== "") states.valueText = text;
     const value = measuredValueOf(element, role);
@@ -54,7 +54,7 @@ function valueOf(element, role) {
       return opensMenu(element) ? chosenTextOf(element) : null;
     default:
       if (holdsText(element, role)) return element.innerText ?? element.textContent;
-      return role === "combobox" && isFocusable(element) ? comboboxTextOf(element) : null;
+      return role === "combobox" && isFocusable(element) ? insideTextOf(element) : null;
   }
 }
 
@@ -65,9 +65,8 @@ function chosenTextOf(select) {
   return chosen.length === 0 ? "" : chosen[0].label;
 }
 
-/** The text of a combobox that is no field; null if there is a field in it, for that holds the value. */
-function comboboxTextOf(element) {
-  if (element.querySelector("input, textarea") !== null) return null;
+/** The text inside a combobox that is no field. */
+function insideTextOf(element) {
   return inPass(() => foldSpace(contentOf(element, new NameWalk(new Set([element]), null))));
 }
 
@@ -85,10 +84,11 @@ function measuredValueOf(element, role) {
   }
   const given = element.getAttribute("aria-valuenow");
   if (given !== null && given !== "") return given;
-  if (element.localName === "input") return element.value;
+  if (element.localName === "input") return TEXT_INPUTS.has(element.type) ? element.value : null;
   switch (role) {
-    case "slider":
     case "scrollbar":
+    case "separator":
+    case "slider":
       return String((boundOf(element, "aria-valuemin", 0) + boundOf(element, "aria-valuemax", 100)) / 2);
     case "meter":
     case "spinbutton":

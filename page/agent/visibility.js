@@ -118,9 +118,14 @@ function exposureOf(element) {
     return element.localName === "area" && imageOfArea(element) !== null ? SHOWS_SELF : 0;
   }
   if (style.interactivity === "inert") return 0;
-  const below = style.contentVisibility === "hidden" ? 0 : SHOWS_CHILDREN;
+  const below = skipsContent(style) ? 0 : SHOWS_CHILDREN;
   const shown = style.visibility === "visible" ? SHOWS_SELF | below : below;
   return shown & exposureBesideDialog(element);
+}
+
+/** Whether CSS keeps back what is inside; only boxes that can be contained in size do. */
+function skipsContent(style) {
+  return style.contentVisibility === "hidden" && !/^(inline|contents|ruby.*|table-(?!cell|caption).*)$/.test(style.display);
 }
 
 /** Hidden from assistive technology by the author; not while the focus is inside, for then it must be found. */
@@ -168,12 +173,18 @@ function modalDialogOf(document) {
 function isExposed(element) {
   return inPass(() => {
     if ((exposureOf(element) & SHOWS_SELF) === 0) return false;
-    const start = element.localName === "area" && isHtml(element) ? imageOfArea(element) : composedParent(element);
-    for (let node = start; node !== null; node = composedParent(node)) {
+    for (let node = exposedParentOf(element); node !== null; node = exposedParentOf(node)) {
       if ((exposureOf(node) & SHOWS_CHILDREN) === 0) return false;
     }
     return true;
   });
+}
+
+/** The element in whose place this one is exposed: who claims it, the image of an area, else its parent. */
+function exposedParentOf(element) {
+  if (element.localName === "area" && isHtml(element)) return imageOfArea(element);
+  const owner = ownerOf(element);
+  return owner !== null && element.checkVisibility() ? owner : composedParent(element);
 }
 
 /** Whether a person could see the element. Visits all ancestors; walkers use `concealmentOf`. */

@@ -40,3 +40,6 @@ agent.place = () => ({ url: location.href, title: document.title });
 
 /** Whether everything the document names has loaded. */
 agent.hasLoaded = () => document.readyState === "complete";
+
+/** Where the document is and how far it has come in loading. */
+agent.loading = () => ({ url: location.href, state: document.readyState });

@@ -1,11 +1,20 @@
-//! An address as people type it: completed, or refused. Knows nothing of what may be visited.
+//! An address as people type it: completed and read as browsers read it, or refused.
+//!
+//! Only pages of the web are opened, read and acted on. Which of them may be is for others to decide.
 
 use tabwire_wire::{ErrorCode, Failure};
+use url::Url;
 
-/// Completes an address as a person types it; refuses what is not one.
+/// Schemes of addresses that are opened.
+const OPENED: &[&str] = &["http", "https", "data", "blob"];
+
+/// Schemes of pages that are read and acted on: what is opened, and what browsers show in its place.
+const READ: &[&str] = &["http", "https", "data", "blob", "about", "chrome-error"];
+
+/// Completes an address as a person types it and writes it as browsers do; refuses what is not one (T20, T23).
 ///
 /// # Errors
-/// With `BAD_ARGS` and the reason.
+/// With `BAD_ARGS` and the reason, or `POLICY_DENIED` for addresses that are not of the web.
 pub fn checked_address(text: &str) -> Result<String, Failure> {
     let text = text.trim();
     let bad = |why: &str| {
@@ -18,41 +27,96 @@ pub fn checked_address(text: &str) -> Result<String, Failure> {
     if text.chars().any(|letter| letter.is_control() || letter == ' ') {
         return Err(bad("it has blanks or control characters"));
     }
-    let scheme = text.split_once(':').map(|(scheme, _)| scheme).filter(|scheme| {
-        !scheme.is_empty()
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
-    });
-    match scheme {
-        Some("http" | "https" | "about" | "data" | "file" | "chrome" | "blob" | "view-source") => {
-            Ok(text.to_owned())
-        }
-        // `host:port` looks like a scheme; a host has a dot or is this machine.
-        Some(host) if host == "localhost" || host.contains('.') => Ok(format!("http://{text}")),
-        Some(_) => Err(bad("its scheme is not one a page can have")),
-        None => Ok(format!("https://{text}")),
+    let url = Url::parse(&completed(text)).map_err(|error| bad(&error.to_string()))?;
+    match url.scheme() {
+        "about" if matches!(url.path(), "blank") => return Ok(url.into()),
+        scheme if OPENED.contains(&scheme) => {}
+        "javascript" | "mailto" | "tel" | "ws" | "wss" => return Err(bad("its scheme is not one a page can have")),
+        scheme => return Err(not_of_the_web(&format!("`{text}` is not opened: addresses with {scheme}:"))),
     }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("it carries a user name or password, which are easily taken for a host")
+            .with_hint("Leave out what is before the `@`; use `tabwire auth` for sites that ask for a password."));
+    }
+    Ok(url.into())
+}
+
+/// Adds the scheme people leave out: `host:port` is a host when it has a dot, is a number or is this machine.
+fn completed(text: &str) -> String {
+    let scheme = text.split_once(':').map(|(scheme, _)| scheme);
+    match scheme {
+        None => format!("https://{text}"),
+        Some(host) if host.eq_ignore_ascii_case("localhost") || host.contains('.') => format!("http://{text}"),
+        Some(host) if host.contains(['/', '?', '#']) => format!("https://{text}"),
+        Some(_) if text.starts_with('[') => format!("http://{text}"),
+        Some(_) => text.to_owned(),
+    }
+}
+
+/// Refuses pages that are not of the web, wherever they came from.
+pub(crate) fn check_readable(url: &str) -> Result<(), Failure> {
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+    // A page that has not begun to load has no address yet.
+    if url.is_empty() || READ.contains(&scheme.as_str()) {
+        return Ok(());
+    }
+    Err(not_of_the_web(&format!("The tab shows an address with {scheme}:. Such pages")))
+}
+
+fn not_of_the_web(what: &str) -> Failure {
+    let message = format!("{what} are neither read nor acted on.");
+    Failure::new(ErrorCode::PolicyDenied, message)
+        .with_hint("Use http: or https:. Serve local files from a small web server on this machine.")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::checked_address;
+    use super::*;
 
     #[test]
     fn addresses_are_completed_as_people_type_them() {
         for (typed, opened) in [
-            ("https://example.org", "https://example.org"),
+            ("https://example.org", "https://example.org/"),
             ("example.org/a", "https://example.org/a"),
             ("localhost:8080/x", "http://localhost:8080/x"),
-            ("127.0.0.1:1", "http://127.0.0.1:1"),
+            ("127.0.0.1:1", "http://127.0.0.1:1/"),
             ("about:blank", "about:blank"),
             ("data:text/html,hi", "data:text/html,hi"),
+            ("HTTP://EXAMPLE.org.:80/%7Ea/../b", "http://example.org./b"),
+            ("http://0x7f.1/", "http://127.0.0.1/"),
+            ("http://ex%61mple.org/", "http://example.org/"),
+            ("https://bücher.example/", "https://xn--bcher-kva.example/"),
         ] {
-            assert_eq!(checked_address(typed).as_deref(), Ok(opened));
+            assert_eq!(checked_address(typed).as_deref(), Ok(opened), "{typed}");
         }
-        for bad in
-            ["", " ", "javascript:alert(1)", "javascript:1", "intranet:80", "two words", "a\nb", "mailto:x@y"]
-        {
-            assert!(checked_address(bad).is_err(), "{bad}");
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        for bad in [
+            "", " ", "javascript:alert(1)", "JaVaScRiPt:1", "two words", "a\nb", "mailto:x@y", "http://", "http://[::1",
+            "http://user@example.org/", "https://example.org@evil.example/", "http://a:b@c/", "http:\\\\x@y",
+        ] {
+            assert_eq!(checked_address(bad).expect_err(bad).code, ErrorCode::BadArgs, "{bad}");
+        }
+    }
+
+    #[test]
+    fn t20_local_schemes_are_neither_opened_nor_read() {
+        for local in [
+            "file:///etc/passwd", "FILE:///etc/passwd", "file:/etc/passwd", "file://localhost/etc/passwd", "chrome://settings",
+            "chrome-extension://abc/x.html", "devtools://devtools/bundled/inspector.html", "view-source:https://example.org",
+            "filesystem:https://example.org/x", "ftp://example.org/", "chrome-search://x", "about:config", "edge://settings",
+            "brave://settings", "intranet:80", "vbscript:x", "jar:file:///x", "content://x", "android-app://x", "resource://x",
+        ] {
+            let failure = checked_address(local).expect_err(local);
+            assert_eq!(failure.code, ErrorCode::PolicyDenied, "{local}: {failure:?}");
+        }
+        for page in ["file:///x", "FILE:///x", "chrome://newtab/", "chrome-extension://a/b", "devtools://x", "view-source:http://x"] {
+            assert_eq!(check_readable(page).expect_err(page).code, ErrorCode::PolicyDenied, "{page}");
+        }
+        for page in ["http://a/", "https://a/", "about:blank", "about:srcdoc", "data:,x", "blob:http://a/1", "", "chrome-error://chromewebdata/"] {
+            assert!(check_readable(page).is_ok(), "{page}");
         }
     }
 }

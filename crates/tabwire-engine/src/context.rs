@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tabwire_cdp::Deadline;
 use tabwire_wire::{Failure, TabId};
 
+use crate::address::check_readable;
 use crate::browser::Browser;
 use crate::files::Files;
 use crate::page::Page;
@@ -25,11 +26,23 @@ pub struct Context {
 }
 
 impl Context {
-    /// The page the action is for.
+    /// The page the action is for, to be read or acted on.
+    ///
+    /// # Errors
+    /// When there is no such tab, or it shows a page that is not of the web.
+    pub async fn page(&self) -> Result<Page, Failure> {
+        let page = self.tab_page().await?;
+        if let Some(main) = page.driver().frames().first() {
+            check_readable(&main.url)?;
+        }
+        Ok(page)
+    }
+
+    /// The page the action is for, whatever it shows: to go elsewhere, or to close it.
     ///
     /// # Errors
     /// When there is no such tab.
-    pub async fn page(&self) -> Result<Page, Failure> {
+    pub async fn tab_page(&self) -> Result<Page, Failure> {
         self.browser.page(self.tab).await
     }
 }

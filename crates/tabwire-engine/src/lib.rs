@@ -32,6 +32,7 @@ mod registry;
 mod settle;
 mod snapshot;
 mod tab_book;
+mod waiting;
 mod went;
 
 pub use action::{Action, Answered, Definition, Effect, Render};

@@ -230,6 +230,63 @@ impl Page {
         self.unless_blocked(journey.arrive(state, url, deadline)).await
     }
 
+    /// Waits until the document that is there, or the one that comes, has come as far as asked. Says where it is.
+    pub(crate) async fn reach(&self, state: LoadState, deadline: Deadline) -> Result<String, Failure> {
+        #[derive(Deserialize)]
+        struct Loading {
+            url: String,
+            state: String,
+        }
+        let mut events = EventMix::new(self.driver().events(&["Page.lifecycleEvent"]));
+        if state == LoadState::NetworkIdle {
+            // Its past stages are told again, so that one that is over already counts.
+            let report = json!({"enabled": true});
+            drop(self.begin("Page.setLifecycleEventsEnabled", &report, deadline));
+        }
+        loop {
+            match self.call::<Loading>("loading", &json!({}), deadline).await {
+                Ok(loading) => {
+                    let reached = match state {
+                        LoadState::Commit => true,
+                        LoadState::DomContentLoaded => loading.state != "loading",
+                        LoadState::Load => loading.state == "complete",
+                        LoadState::NetworkIdle => false,
+                    };
+                    if reached {
+                        return Ok(loading.url);
+                    }
+                }
+                Err(failure) if failure.code == ErrorCode::TargetGone && !self.is_gone() => {}
+                Err(failure) => return Err(failure),
+            }
+            self.next_stage(&mut events, state, deadline).await?;
+            if state == LoadState::NetworkIdle {
+                let loading: Loading = self.call("loading", &json!({}), deadline).await?;
+                return Ok(loading.url);
+            }
+        }
+    }
+
+    async fn next_stage(
+        &self,
+        events: &mut EventMix,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        self.unless_blocked(async {
+            loop {
+                let event = events.next(deadline).await.map_err(|error| not_arrived(error, "The page"))?;
+                let is_it = |event: LifecycleEvent| {
+                    event.frame_id == *self.main_frame() && event.name == state.lifecycle_name()
+                };
+                if event.to().is_ok_and(is_it) {
+                    return Ok(());
+                }
+            }
+        })
+        .await
+    }
+
     /// Waits until a tab that was opened with an address has loaded it, and says what is on it.
     ///
     /// # Errors

@@ -71,14 +71,10 @@ fn action_command(definition: &'static Definition) -> clap::Command {
     let aliases = ALIASES.iter().filter(|(_, name)| *name == definition.name).map(|(alias, _)| *alias);
     let named = clap::Command::new(definition.command_name()).visible_aliases(aliases);
     let named = if definition.name.contains('_') { named.alias(definition.name) } else { named };
-    let command = ActionFlags::augment_args((definition.arguments)(named.clone()));
+    let own = (definition.arguments)(named);
+    let (about, long_about) = (own.get_about().cloned(), own.get_long_about().cloned());
+    let command = ActionFlags::augment_args(own);
     let command = if changes_page(definition) { ChangeFlags::augment_args(command) } else { command };
-    // The flags' own texts must not take the place of the action's.
-    let about = (definition.arguments)(named);
-    let command = match (about.get_about(), about.get_long_about()) {
-        (Some(short), long) => command.about(short.clone()).long_about(long.unwrap_or(short).clone()),
-        _ => command,
-    };
     let takes: Vec<clap::Id> = command.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let command = SessionFlags::augment_args(command);
     // Every action takes them, and they are told with `open`.
@@ -87,7 +83,11 @@ fn action_command(definition: &'static Definition) -> clap::Command {
         .map(|argument| argument.get_id().clone())
         .filter(|id| !takes.contains(id))
         .collect();
-    flags.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)))
+    let command =
+        flags.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)));
+    // The flags' own texts must not take the place of the action's.
+    let long_about = long_about.or_else(|| about.clone()).unwrap_or_default();
+    command.about(about.unwrap_or_default()).long_about(long_about)
 }
 
 fn changes_page(definition: &Definition) -> bool {

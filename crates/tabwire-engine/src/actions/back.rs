@@ -25,7 +25,7 @@ impl Action for Back {
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
-        let page = context.page().await?;
+        let page = context.tab_page().await?;
         let arrival = page.go(Way::Back, self.wait_until, context.deadline).await?;
         Went::tell(&context.browser, &page, arrival, context.deadline).await
     }

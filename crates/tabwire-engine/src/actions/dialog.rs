@@ -51,7 +51,7 @@ impl Action for Dialog {
     type Output = Answered;
 
     async fn run(self, context: &Context) -> Result<Answered, Failure> {
-        let page = context.page().await?;
+        let page = context.tab_page().await?;
         let dialog = page.record().dialog().borrow().clone();
         if self.answer == Answer::Show {
             return Ok(Answered { dialog, answer: self.answer });

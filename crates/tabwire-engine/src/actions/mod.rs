@@ -12,6 +12,7 @@ mod tab_close;
 mod tab_new;
 mod tab_select;
 mod tabs_list;
+mod wait_for;
 
 use crate::action::Definition;
 
@@ -24,6 +25,7 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<back::Back>(),
     Definition::of::<forward::Forward>(),
     Definition::of::<reload::Reload>(),
+    Definition::of::<wait_for::WaitFor>(),
     Definition::of::<tabs_list::TabsList>(),
     Definition::of::<tab_new::TabNew>(),
     Definition::of::<tab_select::TabSelect>(),

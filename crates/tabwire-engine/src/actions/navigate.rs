@@ -30,7 +30,7 @@ impl Action for Navigate {
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let url = checked_address(&self.url)?;
-        let page = context.page().await?;
+        let page = context.tab_page().await?;
         let arrival = context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?;
         Went::tell(&context.browser, &page, arrival, context.deadline).await
     }

@@ -28,7 +28,7 @@ impl Action for Reload {
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
-        let page = context.page().await?;
+        let page = context.tab_page().await?;
         context.browser.revive(page.target());
         let arrival = page.reload(self.past_cache, self.wait_until, context.deadline).await?;
         Went::tell(&context.browser, &page, arrival, context.deadline).await

@@ -36,7 +36,7 @@ impl Action for TabClose {
     async fn run(self, context: &Context) -> Result<Closed, Failure> {
         let tab = match self.id.or(context.tab) {
             Some(tab) => tab,
-            None => context.browser.tab_of(&context.page().await?),
+            None => context.browser.tab_of(&context.tab_page().await?),
         };
         context.browser.close_tab(tab, context.deadline).await?;
         let tabs = context.browser.tabs(context.deadline).await?;

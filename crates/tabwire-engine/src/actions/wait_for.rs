@@ -1,0 +1,136 @@
+//! `wait_for`: waits until a page is as the caller needs it.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::navigation::LoadState;
+use crate::waiting::{ElementState, Waited};
+
+/// Wait until something is on the page, gone from it, or done.
+///
+/// Give one condition. The wait ends the moment it holds; when it does not in time, the error says what is there
+/// in its place.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default)]
+pub(crate) struct WaitFor {
+    /// An element: a ref, a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// The state the element must be in.
+    #[arg(long, value_enum, requires = "target")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<ElementState>,
+    /// Text that must be visible somewhere on the page.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// Text that must be gone from the page.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text_gone: Option<String>,
+    /// An address pattern the page must be at; `*` stands for anything.
+    #[arg(long, value_name = "PATTERN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// How far the page must have come in loading.
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "load")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<LoadState>,
+    /// A JavaScript expression or function that must become true.
+    #[arg(long, value_name = "SCRIPT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    /// A download that must begin and end.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "is_false")]
+    download: bool,
+    /// Just this many milliseconds.
+    #[arg(long, value_name = "MILLISECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<u64>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+impl WaitFor {
+    fn conditions(&self) -> usize {
+        let given = [
+            self.target.is_some(),
+            self.text.is_some(),
+            self.text_gone.is_some(),
+            self.url.is_some(),
+            self.load.is_some(),
+            self.function.is_some(),
+            self.download,
+            self.time.is_some(),
+        ];
+        given.into_iter().filter(|given| *given).count()
+    }
+}
+
+impl Action for WaitFor {
+    const NAME: &'static str = "wait_for";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Waited;
+
+    async fn run(self, context: &Context) -> Result<Waited, Failure> {
+        if self.conditions() != 1 {
+            return Err(Failure::new(ErrorCode::BadArgs, "Give exactly one condition to wait for.").with_hint(
+                "One of: a target, --text, --text-gone, --url, --load, --function, --download, --time.",
+            ));
+        }
+        let page = context.page().await?;
+        let deadline = context.deadline;
+        if let Some(target) = &self.target {
+            return page.wait_for_element(target, self.state.unwrap_or_default(), deadline).await;
+        }
+        if let Some(text) = &self.text {
+            return page.wait_for_text(text, true, deadline).await;
+        }
+        if let Some(text) = &self.text_gone {
+            return page.wait_for_text(text, false, deadline).await;
+        }
+        if let Some(pattern) = &self.url {
+            return page.wait_for_url(pattern, deadline).await;
+        }
+        if let Some(state) = self.load {
+            return page.wait_for_load(state, deadline).await;
+        }
+        if let Some(function) = &self.function {
+            return page.wait_for_function(function, deadline).await;
+        }
+        if self.download {
+            return page.wait_for_download(deadline).await;
+        }
+        wait_for_time(self.time.unwrap_or_default(), deadline).await
+    }
+}
+
+/// Waits for a time that fits into the action's own.
+async fn wait_for_time(milliseconds: u64, deadline: Deadline) -> Result<Waited, Failure> {
+    let wanted = Duration::from_millis(milliseconds);
+    if tokio::time::Instant::now() + wanted > deadline.instant() {
+        let message = format!("{milliseconds} ms are longer than the action may take.");
+        return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Pass a longer --timeout."));
+    }
+    tokio::time::sleep(wanted).await;
+    Ok(Waited { held: format!("{milliseconds} ms passed"), detail: None })
+}
+
+impl Render for Waited {
+    fn render(&self) -> String {
+        match &self.detail {
+            Some(detail) => format!("{}: {detail}", self.held),
+            None => self.held.clone(),
+        }
+    }
+}

@@ -61,6 +61,7 @@ impl Daemon {
             deadline,
             snapshot: request.snapshot,
             files: Arc::new(files),
+            wants_text: request.text,
         };
         let answered = definition.run(&context, request.params).await;
         if definition.effect == Effect::Navigate {

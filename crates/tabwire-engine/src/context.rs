@@ -21,6 +21,8 @@ pub struct Context {
     pub deadline: Deadline,
     /// Whether the answer of an action that acts carries what changed on the page.
     pub snapshot: bool,
+    /// Whether the answer is wanted as text; else as data. Large answers are only made in the form that is wanted.
+    pub wants_text: bool,
     /// Where files come from and go.
     pub files: Arc<dyn Files>,
 }

@@ -27,6 +27,7 @@ mod navigation;
 mod page;
 mod page_agent;
 mod page_record;
+mod page_view;
 mod pointer;
 mod registry;
 mod settle;

@@ -13,7 +13,7 @@ use crate::cdp_driver::{CdpDriver, Observer};
 use crate::driver::{Driver, Place, Reply, Setting};
 use crate::limits::OUTLINE_CHARACTERS;
 use crate::page_record::PageRecord;
-use crate::snapshot::RefTable;
+use crate::snapshot::{RefTable, SnapshotMemory};
 
 /// A handle on one tab's page; clones share it.
 #[derive(Clone, Debug)]
@@ -29,6 +29,7 @@ struct Inner {
     crashed: watch::Receiver<bool>,
     record: Arc<PageRecord>,
     refs: Mutex<RefTable>,
+    memory: Mutex<SnapshotMemory>,
     /// Held while one action's input events are sent, so that two never mix.
     hands: tokio::sync::Mutex<()>,
 }
@@ -64,6 +65,7 @@ impl Page {
             crashed,
             record,
             refs: Mutex::default(),
+            memory: Mutex::default(),
             hands: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -93,6 +95,11 @@ impl Page {
 
     pub(crate) fn refs(&self) -> MutexGuard<'_, RefTable> {
         self.inner.refs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last snapshots that were given, for telling what changed.
+    pub(crate) fn memory(&self) -> MutexGuard<'_, SnapshotMemory> {
+        self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps other actions' input away until the guard goes.

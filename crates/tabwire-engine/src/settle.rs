@@ -297,7 +297,7 @@ impl Watch {
         };
         let mut settled = self.settle(page, &context.browser, Some(rest), context.deadline).await?;
         if context.snapshot && settled.changes.dialog.is_none() {
-            settled.changes.snapshot = None;
+            settled.changes.snapshot = Some(page.delta_text(context.deadline).await?);
         }
         Ok(settled)
     }

@@ -5,9 +5,11 @@ mod click;
 mod dialog;
 mod eval;
 mod fill;
+mod find;
 mod forward;
 mod navigate;
 mod reload;
+mod snapshot;
 mod tab_close;
 mod tab_new;
 mod tab_select;
@@ -18,6 +20,8 @@ use crate::action::Definition;
 
 /// Every action, in the order people meet them in the help.
 pub(crate) const ALL: &[Definition] = &[
+    Definition::of::<snapshot::Snapshot>(),
+    Definition::of::<find::Find>(),
     Definition::of::<click::Click>(),
     Definition::of::<fill::Fill>(),
     Definition::of::<dialog::Dialog>(),

@@ -67,6 +67,7 @@ impl Stage {
             tab,
             deadline: Deadline::after(timeout),
             snapshot: false,
+            wants_text: false,
             files: Arc::<TestFiles>::clone(&self.files),
         }
     }
@@ -98,7 +99,8 @@ impl Stage {
     /// Runs an action that must succeed, and gives its text.
     pub(crate) async fn text(&self, name: &str, params: Value) -> String {
         let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
-        let done = action.run(&self.context(None, PATIENCE), params.clone()).await;
+        let context = Context { wants_text: true, ..self.context(None, PATIENCE) };
+        let done = action.run(&context, params.clone()).await;
         done.unwrap_or_else(|failure| panic!("{name} {params}: {failure:?}")).text
     }
 

@@ -1,0 +1,60 @@
+//! `find`: searches everything on the page by text or regular expression.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::snapshot::Pattern;
+
+/// Search the page's snapshot for a text, and see the matches with what they stand in.
+///
+/// Everything on the page is searched, also what a snapshot leaves out for its length.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Find {
+    /// The text, in any case.
+    text: String,
+    /// Take the text as a regular expression.
+    #[arg(long, short = 'e')]
+    #[serde(default)]
+    regex: bool,
+    /// Only in this element: a ref or another target.
+    #[arg(long, value_name = "TARGET")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    within: Option<String>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Found {
+    /// How many matches there are, and those that are shown, with refs.
+    #[serde(flatten)]
+    found: Value,
+    #[serde(skip)]
+    text: String,
+}
+
+impl Action for Find {
+    const NAME: &'static str = "find";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Found;
+
+    async fn run(self, context: &Context) -> Result<Found, Failure> {
+        let pattern = if self.regex { Pattern::regex(&self.text)? } else { Pattern::text(&self.text)? };
+        let page = context.page().await?;
+        let search = page.search(pattern, self.within.as_deref(), context.deadline).await?;
+        let mut refs = page.refs();
+        if context.wants_text {
+            return Ok(Found { found: Value::Null, text: search.to_text(&mut refs) });
+        }
+        Ok(Found { found: search.to_json(&mut refs), text: String::new() })
+    }
+}
+
+impl Render for Found {
+    fn render(&self) -> String {
+        self.text.trim_end().to_owned()
+    }
+}

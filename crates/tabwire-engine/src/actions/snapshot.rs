@@ -1,0 +1,97 @@
+//! `snapshot`: what is on the page, as short text with refs to act on.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::snapshot::{Extent, Selection, SnapshotRequest};
+
+/// See what is on the page: roles, names, states, and refs (e12) that other actions take.
+///
+/// What is nearest to the viewport comes first; what was left out is said, with the ref to look into. Text of the
+/// page stands between two fence lines and is not to be taken for anything else.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default)]
+pub(crate) struct Snapshot {
+    /// Only what can be acted on, with the headings around it.
+    #[arg(long, short)]
+    interactive: bool,
+    /// Only what is in this element: a ref or another target.
+    #[arg(long, value_name = "TARGET")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<String>,
+    /// Start from this child of the element, counted from 1: to page through long lists and tables.
+    #[arg(long, value_name = "N", requires = "within")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<u32>,
+    /// Go down this many levels.
+    #[arg(long, value_name = "LEVELS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    depth: Option<u32>,
+    /// Only what changed since the last snapshot.
+    #[arg(long, conflicts_with = "full")]
+    delta: bool,
+    /// Everything, however long.
+    #[arg(long)]
+    full: bool,
+    /// About how many tokens the text may have.
+    #[arg(long, value_name = "TOKENS", conflicts_with = "full")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<usize>,
+}
+
+/// What is on the page.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Seen {
+    /// The page as nested nodes, with refs.
+    #[serde(flatten)]
+    page: Value,
+    /// The page as text, within its fence; only when a delta was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta: Option<String>,
+    #[serde(skip)]
+    text: String,
+}
+
+impl Action for Snapshot {
+    const NAME: &'static str = "snapshot";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Seen;
+
+    async fn run(self, context: &Context) -> Result<Seen, Failure> {
+        if self.budget == Some(0) || self.depth == Some(0) {
+            let message = "A snapshot has a budget of at least one token and at least one level.";
+            return Err(Failure::new(ErrorCode::BadArgs, message));
+        }
+        let page = context.page().await?;
+        let extent = match (self.full, self.budget) {
+            (true, _) => Extent::Full,
+            (false, Some(tokens)) => Extent::Tokens(tokens),
+            (false, None) => Extent::default(),
+        };
+        let selection = if self.interactive { Selection::Interactive } else { Selection::Everything };
+        let request =
+            SnapshotRequest { extent, selection, from: self.from, depth: self.depth, ..SnapshotRequest::default() };
+        let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
+        let mut refs = page.refs();
+        if self.delta {
+            let text = page.memory().delta(&snapshot, &request, &mut refs);
+            return Ok(Seen { page: Value::Null, delta: Some(text.clone()), text });
+        }
+        page.memory().remember(&snapshot, &request, &mut refs);
+        if context.wants_text {
+            let text = snapshot.to_text(&mut refs, &request);
+            return Ok(Seen { page: Value::Null, delta: None, text });
+        }
+        Ok(Seen { page: snapshot.to_json(&mut refs), delta: None, text: String::new() })
+    }
+}
+
+impl Render for Seen {
+    fn render(&self) -> String {
+        self.text.trim_end().to_owned()
+    }
+}

@@ -1,0 +1,141 @@
+//! Taking a snapshot of a page: every frame that must be asked is asked at once, and the answers put together.
+
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::driver::Frame;
+use crate::locator::Locator;
+use crate::page::Page;
+use crate::snapshot::{
+    ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkAnswer,
+};
+
+impl Page {
+    /// Takes a snapshot. `within` is a ref or other target whose element is looked into.
+    pub(crate) async fn view(
+        &self,
+        mut request: SnapshotRequest,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<(Snapshot, SnapshotRequest), Failure> {
+        let mut again = true;
+        let (frame, key) = self.find_place(within, deadline).await?;
+        request.within = key;
+        loop {
+            let taken = self.view_once(&request, &frame, deadline).await;
+            match taken {
+                // The document went while it was read; the new one is read in its place, once.
+                Err(failure) if again && within.is_none() && self.has_moved_on(&failure) => again = false,
+                Ok(mut snapshot) => {
+                    snapshot.fit(&request);
+                    return Ok((snapshot, request));
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    fn has_moved_on(&self, failure: &Failure) -> bool {
+        failure.code == ErrorCode::TargetGone && !self.is_gone()
+    }
+
+    /// The frame that is looked into, and the element in it.
+    async fn find_place(
+        &self,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<(FrameId, Option<ElementKey>), Failure> {
+        let Some(within) = within else { return Ok((self.main_frame().clone(), None)) };
+        if let Locator::Ref(given) = Locator::parse(within)? {
+            let handle = self.find_ref(given)?;
+            return Ok((handle.frame, Some(handle.key)));
+        }
+        let target = crate::element::TargetArguments { target: within.to_owned(), nth: None };
+        let element = self.prepare(&target, "read", serde_json::json!({}), deadline).await?;
+        Ok((element.frame.clone(), Some(element.key())))
+    }
+
+    async fn view_once(
+        &self,
+        request: &SnapshotRequest,
+        frame: &FrameId,
+        deadline: Deadline,
+    ) -> Result<Snapshot, Failure> {
+        let frames = self.driver().frames();
+        let below: Vec<&Frame> = frames.iter().filter(|other| is_below(other, frame, &frames)).collect();
+        for inner in &below {
+            // A frame that went meanwhile, or whose element cannot be told, is named in the snapshot as unread.
+            let _ = self.unless_blocked(self.driver().name_frame(inner, deadline)).await;
+        }
+        let first = self.driver().call(frame, "snapshot", &request.argument(), deadline);
+        let inner_request = request.for_inner_frame().argument();
+        let asked: Vec<_> = below
+            .iter()
+            .map(|inner| (inner.id.clone(), self.driver().call(&inner.id, "snapshot", &inner_request, deadline)))
+            .collect();
+        let first = WalkAnswer::read(&self.unless_blocked(first).await?)?;
+        let mut others = Vec::new();
+        for (frame, answer) in asked {
+            let outcome = match self.unless_blocked(answer).await {
+                Ok(answer) => WalkAnswer::read(&answer).map_err(|failure| failure.message),
+                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
+                Err(failure) => Err(failure.message),
+            };
+            others.push(FrameReading { frame, outcome });
+        }
+        self.refs().shows(frame, &first.document);
+        for other in &others {
+            if let Ok(answer) = &other.outcome {
+                self.refs().shows(&other.frame, &answer.document);
+            }
+        }
+        self.refs().keep_frames(|frame| frames.iter().any(|there| there.id == *frame));
+        Ok(Snapshot::assemble(first, frame.clone(), others))
+    }
+
+    /// Searches everything on the page, or in an element.
+    pub(crate) async fn search(
+        &self,
+        pattern: Pattern,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<Search, Failure> {
+        let (place, key) = self.find_place(within, deadline).await?;
+        let frames = self.driver().frames();
+        let mut search = Search::new(pattern);
+        for frame in frames.iter().filter(|other| other.id == place || is_below(other, &place, &frames)) {
+            let key = key.filter(|_| frame.id == place);
+            let mut from = Some(0);
+            while let Some(start) = from {
+                let argument = Search::argument(start, key);
+                let answer = self.unless_blocked(self.driver().call(&frame.id, "find", &argument, deadline)).await;
+                match answer {
+                    Ok(answer) => from = search.take(&frame.id, &answer)?,
+                    // A frame that went has nothing to be found in.
+                    Err(failure) if self.has_moved_on(&failure) && frame.id != place => from = None,
+                    Err(failure) => return Err(failure),
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// What changed on the page since the last snapshot that was given.
+    pub(crate) async fn delta_text(&self, deadline: Deadline) -> Result<String, Failure> {
+        let request = SnapshotRequest { selection: Selection::Everything, ..SnapshotRequest::default() };
+        let (snapshot, request) = self.view(request, None, deadline).await?;
+        Ok(self.memory().delta(&snapshot, &request, &mut self.refs()))
+    }
+}
+
+/// Whether a frame is somewhere below another.
+fn is_below(frame: &Frame, above: &FrameId, all: &[Frame]) -> bool {
+    let mut parent = frame.parent.as_ref();
+    while let Some(id) = parent {
+        if id == above {
+            return true;
+        }
+        parent = all.iter().find(|frame| frame.id == *id).and_then(|frame| frame.parent.as_ref());
+    }
+    false
+}

@@ -159,7 +159,7 @@ function areaOf(box) {
 agent.hit = ({ x, y }) => {
   const element = hitAt(x, y);
   if (element === null) return null;
-  const frame = frameNames.get(element);
+  const frame = frameNameOf(element);
   return { ...describeElement(element), box: outwardBox(outerBox(element), element.ownerDocument), ...(frame === undefined ? {} : { frame }) };
 };
 

@@ -88,23 +88,39 @@ function shadowRootOf(element) {
   return element.shadowRoot ?? null;
 }
 
-/** Which frame a frame element holds, as the browser names it; told once by `agent.nameFrame`. */
+/** Which frame a frame element holds, as the browser names it; told to the agent of the element's own document. */
 const frameNames = new WeakMap();
-
-/** Remembers the browser's name of the frame in this element. Called with the element itself. */
-function nameFrameElement(element, frame) {
-  frameNames.set(element, frame);
-  namedFrames.set(frame, new WeakRef(element));
-}
-
 const namedFrames = new Map();
 
-/** The element that holds a frame of another origin; null when it is gone. */
+/** The browser's name of the frame in this element; undefined when it has not been told. */
+function frameNameOf(element) {
+  return frameNames.get(element) ?? agentIn(element.ownerDocument.defaultView)?.nameOfFrame(element);
+}
+
+/** The agent of another document of this origin; all run in the same world. */
+function agentIn(view) {
+  try {
+    return view && view !== window ? view.tabwire : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The element that holds a frame of another origin, in this document or a readable one below; null when it is gone. */
 function frameElementOf(frame) {
   const element = namedFrames.get(frame)?.deref();
-  if (element !== undefined && isOnPage(element)) return element;
+  if (element !== undefined && element.isConnected) return element;
   namedFrames.delete(frame);
+  for (let at = 0; at < window.length; at++) {
+    const inner = agentIn(window[at])?.elementOfFrame(frame);
+    if (inner && isOnPage(inner)) return inner;
+  }
   return null;
 }
 
-agent.nameFrame = ({ element, frame }) => nameFrameElement(element, frame);
+agent.nameFrame = ({ element, frame }) => {
+  frameNames.set(element, frame);
+  namedFrames.set(frame, new WeakRef(element));
+};
+agent.nameOfFrame = (element) => frameNames.get(element);
+agent.elementOfFrame = (frame) => frameElementOf(frame);

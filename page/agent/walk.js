@@ -140,7 +140,7 @@ class Walk {
   visitFrame(piece, exposure) {
     const { element } = piece;
     const inside = accessibleDocument(element);
-    const frame = frameNames.get(element);
+    const frame = frameNameOf(element);
     if (inside === null && frame === undefined && element.localName !== "iframe" && element.localName !== "frame") return;
     if ((exposure & SHOWS_SELF) === 0) return;
     const name = lineOf(shownNameOf(element, "iframe"), this.settings.limits.name);

@@ -28,8 +28,10 @@ pub(crate) enum Place {
 pub(crate) struct Frame {
     /// The browser's name for it.
     pub(crate) id: FrameId,
-    /// The frame above it; none for the main frame.
+    /// The frame above it that has to be asked too; none for the main frame.
     pub(crate) parent: Option<FrameId>,
+    /// The frame whose document has the element that holds it; one that the parent can read, or the parent itself.
+    pub(crate) holder: Option<FrameId>,
     /// Where it is.
     pub(crate) url: String,
 }

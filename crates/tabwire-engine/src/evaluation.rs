@@ -79,6 +79,11 @@ impl Evaluation {
         Ok(Evaluated { value: self.result.value.unwrap_or(Value::Null), described })
     }
 
+    /// Whether the result is this number.
+    pub(crate) fn is_number(&self, number: i64) -> bool {
+        self.result.value.as_ref().and_then(Value::as_i64) == Some(number)
+    }
+
     /// Reads what a function of the page agent answered.
     pub(crate) fn into_agent_answer(self) -> Result<Value, Failure> {
         let internal = |why: String| {

@@ -83,9 +83,12 @@ impl Page {
                         found.push((frame.id.clone(), located));
                     }
                 }
-                // A frame that went meanwhile has no matches; a bad selector is bad in every frame.
-                Err(failure) if failure.code == ErrorCode::TargetGone => {}
-                Err(failure) => return Err(failure),
+                // A bad selector is bad in every frame.
+                Err(failure) if matches!(failure.code, ErrorCode::BadArgs | ErrorCode::DialogOpen) => {
+                    return Err(failure);
+                }
+                // A frame that went meanwhile or cannot be asked has no matches.
+                Err(failure) => tracing::debug!(%failure, frame = %frame.id, "a frame was not searched"),
             }
         }
         Ok(found)

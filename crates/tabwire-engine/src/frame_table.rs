@@ -183,9 +183,11 @@ impl FrameTable {
     }
 
     fn is_root(&self, entry: &Entry, parent: &FrameId) -> bool {
-        self.frames
-            .get(parent)
-            .is_none_or(|above| above.session.id() != entry.session.id() || above.origin != entry.origin)
+        let Some(above) = self.frames.get(parent) else { return true };
+        // Documents without an address of their own have the origin of the one above; the browser does not say so.
+        // Sandboxed ones, which have not, live in a process of their own.
+        let inherits = entry.url.is_empty() || entry.url.starts_with("about:");
+        above.session.id() != entry.session.id() || !inherits && above.origin != entry.origin
     }
 
     /// The frames that have to be asked by themselves, parents before children.
@@ -195,8 +197,9 @@ impl FrameTable {
             let Some(entry) = self.frames.get(id) else { continue };
             let parent = entry.parent.as_ref();
             if parent.is_none_or(|parent| self.is_root(entry, parent)) {
+                let holder = parent.cloned();
                 let parent = parent.and_then(|parent| self.root_of(parent));
-                roots.push(Frame { id: id.clone(), parent, url: entry.url.clone() });
+                roots.push(Frame { id: id.clone(), parent, holder, url: entry.url.clone() });
             }
         }
         // A frame that moved to another process keeps its place among its elders.

@@ -20,6 +20,9 @@ use crate::page_agent::page_agent;
 
 use process_settings::ProcessSettings;
 
+/// What a world answers in which the agent has not been installed.
+const ABSENT: i64 = -1;
+
 /// Is told what happens on a page and in its frames, in order.
 pub(crate) trait Observer: Send + Sync {
     /// Takes note of an event.
@@ -129,10 +132,15 @@ impl CdpDriver {
         let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
         let made: Made = made.and_then(|made| made.to()).map_err(CdpError::into_failure)?;
         let world = made.execution_context_id;
-        let params = json!({"expression": page_agent(), "contextId": world.number()});
-        session.send("Runtime.evaluate", &params, deadline).await.map_err(CdpError::into_failure)?;
+        self.install(&session, world, deadline).await?;
         self.frames().world_made(frame, world, &session);
         Ok((session, world))
+    }
+
+    /// Runs the agent's script in a world.
+    async fn install(&self, session: &CdpSession, world: WorldId, deadline: Deadline) -> Result<(), Failure> {
+        let params = json!({"expression": page_agent(), "contextId": world.number()});
+        session.send("Runtime.evaluate", &params, deadline).await.map(drop).map_err(CdpError::into_failure)
     }
 
     async fn call_in_time(
@@ -142,6 +150,7 @@ impl CdpDriver {
         mut begun: Option<Begun>,
         deadline: Deadline,
     ) -> Result<Value, Failure> {
+        let mut installed = false;
         loop {
             let called = match begun.take() {
                 Some(begun) => begun,
@@ -154,7 +163,12 @@ impl CdpDriver {
             match called.answer.answer().await {
                 Ok(answer) => {
                     let evaluation: Evaluation = answer.to().map_err(CdpError::into_failure)?;
-                    return evaluation.into_agent_answer();
+                    if !evaluation.is_number(ABSENT) || installed {
+                        return evaluation.into_agent_answer();
+                    }
+                    // Frames without scripts of their own have a world in which nothing was run yet.
+                    installed = true;
+                    self.install(&session, world, deadline).await?;
                 }
                 // Never run: the world had gone before.
                 Err(error) if is_missing_world(&error) => self.frames().world_gone(world, &session),
@@ -193,7 +207,7 @@ impl Driver for CdpDriver {
     }
 
     fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value> {
-        let expression = format!("tabwire.run(\"{function}\", {argument})");
+        let expression = format!("globalThis.tabwire ? tabwire.run(\"{function}\", {argument}) : {ABSENT}");
         let known = self.frames().find(frame);
         let begun = match known {
             Some((session, Some(world))) => match Begun::begin(&session, world, &expression, deadline) {
@@ -252,8 +266,8 @@ impl CdpDriver {
         struct Resolved {
             object: Object,
         }
-        let Some(parent) = &frame.parent else { return Ok(()) };
-        let (session, world) = self.world_of(parent, deadline).await?;
+        let Some(holder) = &frame.holder else { return Ok(()) };
+        let (session, world) = self.world_of(holder, deadline).await?;
         if self.frames().is_named(&frame.id, world) {
             return Ok(());
         }

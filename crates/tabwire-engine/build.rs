@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../page/agent");
+    // Build scripts run in their crate's folder.
+    let folder = Path::new("../../page/agent");
     println!("cargo::rerun-if-changed={}", folder.display());
-    let entries = fs::read_dir(&folder).expect("the page agent's folder is there");
+    let entries = fs::read_dir(folder).expect("the page agent's folder is there");
     let mut parts: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
     parts.retain(|path| path.extension().is_some_and(|extension| extension == "js"));
     let rank = |path: &PathBuf| match path.file_stem().and_then(|name| name.to_str()) {

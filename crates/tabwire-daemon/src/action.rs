@@ -11,7 +11,7 @@ use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::daemon::Daemon;
-use crate::limits::ACTION_DEADLINE;
+use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::request_files::RequestFiles;
 use crate::session::{Ready, Session};
 
@@ -37,7 +37,7 @@ impl Daemon {
             "open" => self.act_open(request, deadline).await,
             "close" => self.act_close(request, deadline).await,
             _ => match find_action(name) {
-                Some(definition) => self.act_on_page(definition, request, deadline).await,
+                Some(definition) => self.act_on_page(definition, request).await,
                 None => Err(unknown_action(name)),
             },
         }
@@ -48,13 +48,15 @@ impl Daemon {
         &self,
         definition: &Definition,
         request: ActionRequest,
-        deadline: Deadline,
     ) -> Result<ActionAnswer, Failure> {
         let files = RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
         let (session, Ready { live, notices }) = self.ready(&request).await?;
         if request.tab.is_none() {
             live.ensure_tab().await?;
         }
+        // Counted from here: starting a browser takes time of its own.
+        let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
+        let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
         let context = Context {
             browser: Arc::clone(&live.engine),
             tab: request.tab,

@@ -53,7 +53,10 @@ pub const LAUNCH_DEADLINE: Duration = Duration::from_secs(40);
 /// How long claiming or asking a keeper may take.
 pub const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
 
-/// How long an action may take when the caller says nothing.
+/// How long an action may take that acts on an element, when the caller says nothing.
+pub const ACTING_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long any other action may take when the caller says nothing.
 pub const ACTION_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long work under way may take when the daemon is asked to make room for a newer one.

@@ -242,6 +242,11 @@ impl Browser {
         self.registry.on_created()
     }
 
+    /// Where a page is, as the browser lists it.
+    pub(crate) fn find_url(&self, page: &Page) -> Option<String> {
+        self.registry.find(page.target()).map(|info| info.url)
+    }
+
     /// The id of a target's tab.
     pub(crate) fn tab_of_target(&self, target: &TargetId) -> TabId {
         self.state().book.id_of(target)

@@ -34,9 +34,10 @@ impl Context {
     /// When there is no such tab, or it shows a page that is not of the web.
     pub async fn page(&self) -> Result<Page, Failure> {
         let page = self.tab_page().await?;
-        if let Some(main) = page.driver().frames().first() {
-            check_readable(&main.url)?;
-        }
+        // The page tells sooner where it went, the browser where a page is that was just taken up.
+        let told = page.driver().frames().into_iter().next().map(|main| main.url);
+        let url = told.filter(|url| !url.is_empty()).or_else(|| self.browser.find_url(&page));
+        check_readable(&url.unwrap_or_default())?;
         Ok(page)
     }
 

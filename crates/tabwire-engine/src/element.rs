@@ -183,7 +183,9 @@ impl Page {
 /// The time that is left, for waits inside the page.
 pub(crate) fn milliseconds_left(deadline: Deadline) -> u64 {
     let left = deadline.instant().saturating_duration_since(tokio::time::Instant::now());
-    u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1)
+    // To the tenth of a second where it makes no difference: it is told in errors.
+    let milliseconds = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1);
+    if milliseconds > 1_000 { milliseconds.div_ceil(100) * 100 } else { milliseconds }
 }
 
 /// A little longer than the page's own wait, so that the page can say what it was waiting for.

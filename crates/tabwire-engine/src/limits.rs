@@ -40,3 +40,6 @@ pub const ERRORS_TOLD: usize = 5;
 
 /// How long an action's answer waits for animations that the action began.
 pub const SETTLE_ANIMATION: Duration = Duration::from_millis(1_000);
+
+/// How long the page agent may take to say whether a document is at rest.
+pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);

@@ -18,7 +18,7 @@ use crate::element::Element;
 use crate::changes::Changes;
 use crate::console_log::ConsoleEntry;
 use crate::event_mix::EventMix;
-use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS};
+use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS};
 use crate::page::Page;
 
 /// What is listened to while an action's consequences unfold.
@@ -291,7 +291,11 @@ impl Watch {
         rest: Reply<Value>,
     ) -> Result<Settled, Failure> {
         let rest = match input {
-            Ok(()) => page.unless_blocked(rest).await,
+            Ok(()) => match tokio::time::timeout(SETTLE_ANSWER, page.unless_blocked(rest)).await {
+                Ok(rest) => rest,
+                // A frame that may not run scripts never answers; what it did is seen from outside.
+                Err(_) => Ok(Value::Null),
+            },
             Err(failure) if matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone) => Err(failure),
             Err(failure) => return Err(failure),
         };

@@ -1,5 +1,7 @@
 //! Actions on real pages: each does what it says, refuses bad input, and fails well at the wrong moment.
 
 mod click;
+mod moving;
 mod stage;
 mod test_files;
+mod waiting;

@@ -192,6 +192,11 @@ impl Page {
         .await
     }
 
+    /// Says where the page is and what it is called.
+    pub(crate) async fn place(&self, deadline: Deadline) -> Result<crate::settle::Place, Failure> {
+        self.call("place", &json!({}), deadline).await
+    }
+
     /// Says what is on the page.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 mod back;
 mod click;
+mod cookies;
 mod dialog;
 mod eval;
 mod fill;
@@ -10,6 +11,7 @@ mod forward;
 mod navigate;
 mod reload;
 mod snapshot;
+mod storage;
 mod tab_close;
 mod tab_new;
 mod tab_select;
@@ -35,6 +37,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<tab_select::TabSelect>(),
     Definition::of::<tab_close::TabClose>(),
     Definition::of::<eval::Eval>(),
+    Definition::of::<cookies::Cookies>(),
+    Definition::of::<storage::Storage>(),
 ];
 
 /// Reads `12,34`.

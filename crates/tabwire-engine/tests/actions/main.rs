@@ -2,6 +2,8 @@
 
 mod click;
 mod moving;
+mod cookies;
 mod stage;
+mod storage;
 mod test_files;
 mod waiting;

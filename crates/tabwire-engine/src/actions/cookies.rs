@@ -1,0 +1,333 @@
+//! `cookies`: lists, shows, sets and clears cookies.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+use url::Url;
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::cookie::{Cookie, CookieValue, PartitionKey, SameSite, now};
+use crate::cookie_jar::CookieScope;
+use crate::cookie_view::CookieView;
+use crate::page::Page;
+
+/// List, show, set and clear cookies.
+///
+/// Without a scope those of the page are meant, the ones its server is sent. Values are secrets: `list` shows them
+/// only with --values, `get` shows the one that is asked for.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Cookies {
+    /// What to do.
+    #[arg(value_enum, default_value_t)]
+    #[serde(default)]
+    verb: Verb,
+    /// The cookie's name, for get, set and clear.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The value to set.
+    #[arg(allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    /// Only those of this host and the hosts below it; for set, the hosts it is sent to.
+    #[arg(long, conflicts_with_all = ["url", "all"])]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    domain: Option<String>,
+    /// Only those that are sent to this address; for set, the address it is for.
+    #[arg(long, conflicts_with = "all")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// All cookies of the browser; needed to clear everything.
+    #[arg(long)]
+    #[serde(default)]
+    all: bool,
+    /// Show values in a list.
+    #[arg(long)]
+    #[serde(default)]
+    values: bool,
+    /// For set: the paths it is sent to.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// For set: when it ends, in seconds since 1970; with the browser if left out.
+    #[arg(long, value_name = "SECONDS", conflicts_with = "max_age")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expires: Option<f64>,
+    /// For set: how many seconds it lasts.
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_age: Option<f64>,
+    /// For set: keep it from the page's scripts.
+    #[arg(long)]
+    #[serde(default)]
+    http_only: bool,
+    /// For set: send it only over https.
+    #[arg(long)]
+    #[serde(default)]
+    secure: bool,
+    /// For set: whether it is sent from pages of other sites.
+    #[arg(long, value_enum)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    same_site: Option<SameSite>,
+    /// For set: the site of the pages in which it is sent, for a partitioned cookie: https://example.org.
+    #[arg(long, value_name = "SITE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    partition: Option<String>,
+}
+
+/// What to do with cookies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    /// Show which there are.
+    #[default]
+    List,
+    /// Show one with its value.
+    Get,
+    /// Set one.
+    Set,
+    /// Remove some, or all with --all.
+    Clear,
+}
+
+/// Cookies, and what was done with them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct CookiesAnswer {
+    /// What was done.
+    verb: Verb,
+    /// The cookies that were found, set or cleared.
+    cookies: Vec<CookieView>,
+    /// How many cookies there are besides these.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    others: Option<usize>,
+}
+
+impl Action for Cookies {
+    const NAME: &'static str = "cookies";
+    const EFFECT: Effect = Effect::Act;
+    type Output = CookiesAnswer;
+
+    async fn run(self, context: &Context) -> Result<CookiesAnswer, Failure> {
+        self.check()?;
+        let page = context.page().await?;
+        match self.verb {
+            Verb::List => self.list(context, &page).await,
+            Verb::Get => self.get(context, &page).await,
+            Verb::Set => self.set(context, &page).await,
+            Verb::Clear => self.clear(context, &page).await,
+        }
+    }
+}
+
+impl Cookies {
+    /// Refuses what does not go together.
+    fn check(&self) -> Result<(), Failure> {
+        let is_set = self.verb == Verb::Set;
+        let for_set = self.path.is_some()
+            || self.expires.is_some()
+            || self.max_age.is_some()
+            || self.http_only
+            || self.secure
+            || self.same_site.is_some()
+            || self.partition.is_some()
+            || self.value.is_some();
+        if for_set && !is_set {
+            return Err(bad(
+                "A value and attributes are only for `set`.",
+                "Use `tabwire cookies set NAME VALUE`.",
+            ));
+        }
+        if u8::from(self.domain.is_some()) + u8::from(self.url.is_some()) + u8::from(self.all) > 1 {
+            return Err(bad("--domain, --url and --all do not go together.", "Give one of them."));
+        }
+        if let Some(url) = &self.url {
+            web_address(url)?;
+        }
+        match self.verb {
+            Verb::List if self.name.is_some() => {
+                Err(bad("`list` takes no name.", "Use `tabwire cookies get NAME`."))
+            }
+            Verb::Get if self.name.is_none() => {
+                Err(bad("`get` needs the cookie's name.", "Use `tabwire cookies list` for the names."))
+            }
+            Verb::Clear
+                if self.name.is_none() && self.domain.is_none() && self.url.is_none() && !self.all =>
+            {
+                Err(bad(
+                    "`clear` needs to know what to clear.",
+                    "Give a NAME, --domain, --url, or --all for every cookie of the browser.",
+                ))
+            }
+            Verb::Set if self.all => {
+                Err(bad("A cookie cannot be set for all sites.", "Give --url or --domain."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn scope(&self) -> CookieScope {
+        match (&self.domain, &self.url) {
+            (Some(domain), _) => CookieScope::Domain(domain.clone()),
+            (None, Some(url)) => CookieScope::Url(url.clone()),
+            (None, None) if self.all => CookieScope::All,
+            (None, None) => CookieScope::Page,
+        }
+    }
+
+    async fn list(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+        let (cookies, count) = page.cookies(&self.scope(), context.deadline).await?;
+        let others = count.saturating_sub(cookies.len());
+        let cookies = cookies.iter().map(|cookie| CookieView::of(cookie, self.values)).collect();
+        Ok(CookiesAnswer { verb: self.verb, cookies, others: Some(others) })
+    }
+
+    async fn get(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+        let found = self.named(context, page).await?;
+        let cookies = found.iter().map(|cookie| CookieView::of(cookie, true)).collect();
+        Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+    }
+
+    /// The cookies of the scope that have the name, if one is given.
+    async fn named(&self, context: &Context, page: &Page) -> Result<Vec<Cookie>, Failure> {
+        let (mut cookies, _) = page.cookies(&self.scope(), context.deadline).await?;
+        if let Some(name) = &self.name {
+            cookies.retain(|cookie| cookie.name == *name);
+        }
+        if cookies.is_empty() && self.name.is_some() {
+            let name = self.name.as_deref().unwrap_or_default();
+            let message = format!("There is no cookie {name:?} here.");
+            return Err(Failure::new(ErrorCode::NotActionable, message)
+                .with_hint("Run `tabwire cookies list --all` to see all names and the hosts they are for."));
+        }
+        Ok(cookies)
+    }
+
+    async fn clear(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+        let found = self.named(context, page).await?;
+        if self.all && self.name.is_none() {
+            page.remove_all_cookies(context.deadline).await?;
+        } else {
+            page.remove_cookies(&found, context.deadline).await?;
+        }
+        let cookies = found.iter().map(|cookie| CookieView::of(cookie, false)).collect();
+        Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+    }
+
+    async fn set(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+        let cookie = self.to_cookie(&page.place(context.deadline).await?.url)?;
+        let refused = page.set_cookies(std::slice::from_ref(&cookie), context.deadline).await?;
+        let (kept, _) = page.cookies(&CookieScope::All, context.deadline).await?;
+        let kept = kept.iter().find(|kept| {
+            kept.name == cookie.name
+                && kept.path == cookie.path
+                && kept.is_of_domain(&cookie.domain)
+                && kept.value == cookie.value
+        });
+        match kept.filter(|_| refused.is_empty()) {
+            Some(kept) => {
+                let cookies = vec![CookieView::of(kept, false)];
+                Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+            }
+            None => {
+                let message =
+                    format!("The browser did not take the cookie {:?} for {}.", cookie.name, cookie.domain);
+                Err(Failure::new(ErrorCode::NotActionable, message).with_hint(
+                    "Check that the domain is no public suffix, that a `__Host-` or `__Secure-` name is --secure \
+                     (`__Host-` with path / and no --domain), and that name and value have at most 4096 bytes.",
+                ))
+            }
+        }
+    }
+
+    /// The cookie that is to be set.
+    fn to_cookie(&self, page_url: &str) -> Result<Cookie, Failure> {
+        let (Some(name), Some(value)) = (&self.name, &self.value) else {
+            return Err(bad("`set` needs a name and a value.", "Use `tabwire cookies set NAME VALUE`."));
+        };
+        let is_bad = |letter: char| letter == ';' || (letter.is_control() && letter != '\t');
+        if name.contains(|letter| letter == '=' || is_bad(letter)) || value.contains(is_bad) {
+            return Err(bad(
+                "Cookies have no semicolons or control characters, names no `=` either.",
+                "Encode the value, e.g. with percent signs.",
+            ));
+        }
+        if self.same_site == Some(SameSite::None) && !self.secure {
+            return Err(bad("Browsers only take --same-site none together with --secure.", "Add --secure."));
+        }
+        if self.partition.is_some() && !self.secure {
+            return Err(bad("Browsers only take partitioned cookies that are --secure.", "Add --secure."));
+        }
+        if self.path.as_ref().is_some_and(|path| !path.starts_with('/')) {
+            return Err(bad("A cookie's path begins with a slash.", "Use --path / for the whole site."));
+        }
+        Ok(Cookie {
+            name: name.clone(),
+            value: CookieValue::new(value),
+            domain: self.cookie_domain(page_url)?,
+            path: self.path.clone().unwrap_or_else(|| "/".to_owned()),
+            expires: self.end()?,
+            http_only: self.http_only,
+            secure: self.secure,
+            same_site: self.same_site,
+            partition_key: self
+                .partition
+                .as_ref()
+                .map(|site| PartitionKey { top_level_site: site.clone(), has_cross_site_ancestor: false }),
+        })
+    }
+
+    /// With a dot for a domain that was given, without for the host of an address alone.
+    fn cookie_domain(&self, page_url: &str) -> Result<String, Failure> {
+        if let Some(domain) = &self.domain {
+            return Ok(format!(".{}", domain.trim_start_matches('.')));
+        }
+        let url = web_address(self.url.as_deref().unwrap_or(page_url))?;
+        Ok(url.host_str().unwrap_or_default().to_owned())
+    }
+
+    fn end(&self) -> Result<f64, Failure> {
+        let end = match (self.expires, self.max_age) {
+            (None, None) => return Ok(-1.0),
+            (Some(expires), _) => expires,
+            (None, Some(seconds)) => now() + seconds,
+        };
+        if end.is_finite() && end > now() {
+            return Ok(end);
+        }
+        Err(bad(
+            "The cookie would have ended already.",
+            "To remove a cookie use `tabwire cookies clear NAME`.",
+        ))
+    }
+}
+
+/// Reads an address that cookies can be sent to.
+fn web_address(text: &str) -> Result<Url, Failure> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| {
+        Failure::new(ErrorCode::BadArgs, format!("{text:?} is not an address that cookies are sent to."))
+            .with_hint("Give --url https://host/path, or --domain host.")
+            .with_details(json!({"url": text}))
+    })
+}
+
+fn bad(message: &str, hint: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_hint(hint)
+}
+
+impl Render for CookiesAnswer {
+    fn render(&self) -> String {
+        let mut lines: Vec<String> = self.cookies.iter().map(CookieView::line).collect();
+        match self.verb {
+            Verb::Set => lines.insert(0, "set".to_owned()),
+            Verb::Clear => lines.insert(0, format!("cleared {}", self.cookies.len())),
+            Verb::List if lines.is_empty() => lines.push("no cookies here".to_owned()),
+            Verb::List | Verb::Get => {}
+        }
+        if let Some(others) = self.others.filter(|others| *others > 0) {
+            lines.push(format!("({others} more of other sites: --all)"));
+        }
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,200 @@
+//! `storage`: lists, shows, sets and removes what the page's origin keeps in local or session storage.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::limits::RESULT_BYTES;
+use crate::snapshot::PageText;
+
+/// List, show, set and remove what the page's origin keeps in its storage.
+///
+/// Values are often secrets: `list` shows them only with --values, `get` shows the one that is asked for.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Storage {
+    /// Which storage.
+    #[arg(value_enum)]
+    area: Area,
+    /// What to do.
+    #[arg(value_enum, default_value_t)]
+    #[serde(default)]
+    verb: Verb,
+    /// The key, for get, set and remove.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+    /// The value to set.
+    #[arg(allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    /// Show values in a list.
+    #[arg(long)]
+    #[serde(default)]
+    values: bool,
+}
+
+/// A storage of an origin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Area {
+    /// Kept until it is removed.
+    Local,
+    /// Kept as long as the tab.
+    Session,
+}
+
+/// What to do with a storage.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    /// Show which keys there are.
+    #[default]
+    List,
+    /// Show one value.
+    Get,
+    /// Set one.
+    Set,
+    /// Remove one.
+    Remove,
+    /// Remove all.
+    Clear,
+}
+
+/// One key of a storage.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Entry {
+    /// The key.
+    key: String,
+    /// The value; left out unless it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    /// How long the value is.
+    bytes: usize,
+}
+
+/// What a storage holds, and what was done with it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct StorageAnswer {
+    /// Whose storage it is.
+    origin: String,
+    /// Which storage.
+    area: Area,
+    /// What was done.
+    verb: Verb,
+    /// The keys that were found, set or removed.
+    entries: Vec<Entry>,
+    /// Whether values were left out because they are too long together; get them one by one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    values_left_out: bool,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    origin: String,
+    entries: Vec<ToldEntry>,
+    before: bool,
+}
+
+#[derive(Deserialize)]
+struct ToldEntry {
+    key: String,
+    value: String,
+}
+
+impl Action for Storage {
+    const NAME: &'static str = "storage";
+    const EFFECT: Effect = Effect::Act;
+    type Output = StorageAnswer;
+
+    async fn run(self, context: &Context) -> Result<StorageAnswer, Failure> {
+        self.check()?;
+        let page = context.page().await?;
+        let argument = json!({"area": self.area, "verb": self.verb, "key": self.key, "value": self.value});
+        let told: Told = page.call("storage", &argument, context.deadline).await?;
+        let key = self.key.as_deref().unwrap_or_default();
+        if !told.before && matches!(self.verb, Verb::Get | Verb::Remove) {
+            let message = format!("The storage of {} has no key {key:?}.", told.origin);
+            let list = format!("Run `tabwire storage {} list` for its keys.", self.area.word());
+            return Err(Failure::new(ErrorCode::NotActionable, message).with_hint(list));
+        }
+        let total: usize = told.entries.iter().map(|entry| entry.value.len()).sum();
+        let with_values = self.verb == Verb::Get || (self.verb == Verb::List && self.values);
+        let values_left_out = with_values && self.verb == Verb::List && total > RESULT_BYTES;
+        let mut entries: Vec<Entry> = told
+            .entries
+            .into_iter()
+            .map(|entry| Entry {
+                bytes: entry.value.len(),
+                value: (with_values && !values_left_out).then_some(entry.value),
+                key: entry.key,
+            })
+            .collect();
+        entries.sort_by(|one, other| one.key.cmp(&other.key));
+        if self.verb == Verb::Remove {
+            entries.push(Entry { key: key.to_owned(), value: None, bytes: 0 });
+        }
+        Ok(StorageAnswer { origin: told.origin, area: self.area, verb: self.verb, entries, values_left_out })
+    }
+}
+
+impl Storage {
+    /// Refuses what does not go together.
+    fn check(&self) -> Result<(), Failure> {
+        let (wants_key, wants_value) = match self.verb {
+            Verb::List | Verb::Clear => (false, false),
+            Verb::Get | Verb::Remove => (true, false),
+            Verb::Set => (true, true),
+        };
+        let message = match (self.key.is_some(), self.value.is_some()) {
+            (false, _) if wants_key => "it needs a key",
+            (true, _) if !wants_key => "it takes no key",
+            (_, false) if wants_value => "it needs a value",
+            (_, true) if !wants_value => "it takes no value",
+            _ => return Ok(()),
+        };
+        Err(Failure::new(
+            ErrorCode::BadArgs,
+            format!("What is asked of the storage is not complete: {message}."),
+        )
+        .with_hint("Use `list`, `get KEY`, `set KEY VALUE`, `remove KEY` or `clear`."))
+    }
+}
+
+impl Area {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Session => "session",
+        }
+    }
+}
+
+impl Render for StorageAnswer {
+    fn render(&self) -> String {
+        let place = format!("{} storage of {}", self.area.word(), self.origin);
+        let mut lines = vec![match self.verb {
+            Verb::List if self.entries.is_empty() => format!("{place}: empty"),
+            Verb::List | Verb::Get => format!("{place}:"),
+            Verb::Set => format!("set in {place}:"),
+            Verb::Remove => format!("removed from {place}:"),
+            Verb::Clear => format!("cleared {place}: {} keys", self.entries.len()),
+        }];
+        if self.verb != Verb::Clear {
+            lines.extend(self.entries.iter().map(|entry| {
+                let key = PageText::new(&entry.key);
+                match (&entry.value, self.verb) {
+                    // Every letter that could mislead is escaped.
+                    (Some(value), _) => format!("{} = {value:?}", key.quoted()),
+                    (None, Verb::Remove) => key.quoted().to_string(),
+                    (None, _) => format!("{} [{} bytes]", key.quoted(), entry.bytes),
+                }
+            }));
+        }
+        if self.values_left_out {
+            lines.push("(too long together to show values: get them one by one)".to_owned());
+        }
+        lines.join("\n")
+    }
+}

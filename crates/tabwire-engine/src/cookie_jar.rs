@@ -1,0 +1,129 @@
+//! The cookies of the browser context that a page lives in. Knows nothing of how they are shown.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, Deadline};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::cookie::Cookie;
+use crate::driver::Reply;
+use crate::page::Page;
+
+#[derive(Deserialize)]
+struct Jar {
+    cookies: Vec<Cookie>,
+}
+
+/// Which cookies are meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CookieScope {
+    /// Those that are sent for the page and its frames.
+    Page,
+    /// Those that are sent for an address.
+    Url(String),
+    /// Those of a host and the hosts below it.
+    Domain(String),
+    /// All of them.
+    All,
+}
+
+impl Page {
+    /// The cookies of a scope, and how many there are in all.
+    pub(crate) async fn cookies(
+        &self,
+        scope: &CookieScope,
+        deadline: Deadline,
+    ) -> Result<(Vec<Cookie>, usize), Failure> {
+        let narrow = match scope {
+            CookieScope::Page => Some(json!({})),
+            CookieScope::Url(url) => Some(json!({"urls": [url]})),
+            CookieScope::Domain(_) | CookieScope::All => None,
+        };
+        let narrow = narrow.map(|params| self.begin("Network.getCookies", &params, deadline));
+        let all = self.begin("Storage.getCookies", &json!({}), deadline);
+        let mut all = read_jar(self.one(all).await?)?;
+        let count = all.len();
+        match (narrow, scope) {
+            (Some(narrow), _) => Ok((read_jar(self.one(narrow).await?)?, count)),
+            (None, CookieScope::Domain(domain)) => {
+                all.retain(|cookie| cookie.is_of_domain(domain));
+                Ok((all, count))
+            }
+            (None, _) => Ok((all, count)),
+        }
+    }
+
+    /// Removes cookies; those that are still there afterwards are an error.
+    pub(crate) async fn remove_cookies(&self, cookies: &[Cookie], deadline: Deadline) -> Result<(), Failure> {
+        let removals = cookies
+            .iter()
+            .map(|cookie| self.begin("Network.deleteCookies", &cookie.to_removal(), deadline))
+            .collect();
+        self.answered(removals).await?;
+        // Not in the same breath: Chromium 156 answers it before it has removed anything.
+        let left = self.begin("Storage.getCookies", &json!({}), deadline);
+        let left = read_jar(self.one(left).await?)?;
+        match left.iter().find(|left| cookies.iter().any(|cookie| cookie.is_same(left))) {
+            None => Ok(()),
+            Some(stayed) => {
+                let message = format!("The browser kept the cookie {:?} of {}.", stayed.name, stayed.domain);
+                Err(Failure::new(ErrorCode::NotActionable, message)
+                    .with_hint("The page may have set it again; go elsewhere first, or use --all."))
+            }
+        }
+    }
+
+    /// Empties the jar.
+    pub(crate) async fn remove_all_cookies(&self, deadline: Deadline) -> Result<(), Failure> {
+        self.command("Storage.clearCookies", &json!({}), deadline).await.map(drop)
+    }
+
+    /// Sets cookies and gives those the browser did not take.
+    pub(crate) async fn set_cookies(
+        &self,
+        cookies: &[Cookie],
+        deadline: Deadline,
+    ) -> Result<Vec<Cookie>, Failure> {
+        if cookies.is_empty() {
+            return Ok(Vec::new());
+        }
+        let all: Vec<Value> = cookies.iter().map(Cookie::to_params).collect();
+        let set = self.begin("Storage.setCookies", &json!({"cookies": all}), deadline);
+        let refused = self.unless_blocked(async {
+            match set.await {
+                Ok(_) => Ok(false),
+                Err(CdpError::Protocol { .. }) => Ok(true),
+                Err(error) => Err(error.into_failure()),
+            }
+        });
+        if !refused.await? {
+            return Ok(Vec::new());
+        }
+        // One bad cookie spoils the set; each by itself tells which it is.
+        let each = all.iter().map(|params| self.begin("Network.setCookie", params, deadline));
+        let each: Vec<Reply<Value, CdpError>> = each.collect();
+        self.unless_blocked(async {
+            let mut refused = Vec::new();
+            for (reply, cookie) in each.into_iter().zip(cookies) {
+                match reply.await {
+                    Ok(answer) if answer.get("success") != Some(&Value::Bool(false)) => {}
+                    Ok(_) | Err(CdpError::Protocol { .. }) => refused.push(cookie.clone()),
+                    Err(error) => return Err(error.into_failure()),
+                }
+            }
+            Ok(refused)
+        })
+        .await
+    }
+
+    async fn one(&self, reply: Reply<Value, CdpError>) -> Result<Value, Failure> {
+        self.unless_blocked(async { reply.await.map_err(CdpError::into_failure) }).await
+    }
+}
+
+fn read_jar(answer: Value) -> Result<Vec<Cookie>, Failure> {
+    let read: Result<Jar, _> = serde_json::from_value(answer);
+    read.map(|jar| jar.cookies).map_err(|error| {
+        Failure::new(ErrorCode::CdpError, format!("The browser's cookies are not understood: {error}."))
+    })
+}

@@ -1,0 +1,105 @@
+//! A cookie as answers show it: everything but its value, unless that was asked for.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::cookie::{Cookie, SameSite, now};
+use crate::snapshot::PageText;
+
+/// A cookie as it is shown.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct CookieView {
+    /// Its name.
+    name: String,
+    /// Its value; left out unless it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    /// How long its value is.
+    bytes: usize,
+    /// The host it is sent to; with a dot in front, the hosts below as well.
+    domain: String,
+    /// The paths it is sent to.
+    path: String,
+    /// When it ends, in seconds since 1970; with the browser if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<f64>,
+    /// Whether the page's scripts cannot see it.
+    http_only: bool,
+    /// Whether it is sent only over https.
+    secure: bool,
+    /// Whether it is sent from pages of other sites.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_site: Option<SameSite>,
+    /// The site of the pages in which it is sent, when it is partitioned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    partition: Option<String>,
+}
+
+impl CookieView {
+    /// A cookie with or without its value.
+    pub(crate) fn of(cookie: &Cookie, with_value: bool) -> Self {
+        Self {
+            name: cookie.name.clone(),
+            value: with_value.then(|| cookie.value.expose().to_owned()),
+            bytes: cookie.value.expose().len(),
+            domain: cookie.domain.clone(),
+            path: cookie.path.clone(),
+            expires: (cookie.expires >= 0.0).then_some(cookie.expires),
+            http_only: cookie.http_only,
+            secure: cookie.secure,
+            same_site: cookie.same_site,
+            partition: cookie.partition_key.as_ref().map(|key| key.top_level_site.clone()),
+        }
+    }
+
+    /// The cookie in one line.
+    pub(crate) fn line(&self) -> String {
+        let value = match &self.value {
+            // Every letter that could mislead is escaped.
+            Some(value) => format!("{value:?}"),
+            None => format!("[{} bytes]", self.bytes),
+        };
+        let (name, domain, path) =
+            (PageText::new(&self.name), PageText::new(&self.domain), PageText::new(&self.path));
+        let mut line = format!("{}={value}  {}{}", name.as_str(), domain.as_str(), path.as_str());
+        for (is_so, word) in [(self.http_only, "  http-only"), (self.secure, "  secure")] {
+            if is_so {
+                line.push_str(word);
+            }
+        }
+        if let Some(same_site) = self.same_site {
+            line.push_str("  same-site=");
+            line.push_str(&same_site.as_protocol().to_ascii_lowercase());
+        }
+        if let Some(partition) = &self.partition {
+            line.push_str("  partition=");
+            line.push_str(PageText::new(partition).as_str());
+        }
+        match self.expires {
+            None => line.push_str("  until the browser ends"),
+            Some(end) => line.push_str(&format!("  for {}", lasting(end - now()))),
+        }
+        line
+    }
+}
+
+/// A length of time in the largest unit that fits.
+fn lasting(seconds: f64) -> String {
+    for (unit, name) in [(86_400.0, "days"), (3_600.0, "hours"), (60.0, "minutes")] {
+        if seconds >= 2.0 * unit {
+            return format!("{:.0} {name}", seconds / unit);
+        }
+    }
+    format!("{:.0} seconds", seconds.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lasting;
+
+    #[test]
+    fn times_are_told_in_the_largest_unit_that_fits() {
+        let told: Vec<String> = [-5.0, 90.0, 150.0, 7_300.0, 864_000.0].map(lasting).into();
+        assert_eq!(told, ["0 seconds", "90 seconds", "2 minutes", "2 hours", "10 days"]);
+    }
+}

@@ -289,15 +289,27 @@ impl Browser {
         Ok(created.target_id)
     }
 
-    /// Closes a tab.
+    /// Closes a tab and waits until it is gone.
     ///
     /// # Errors
-    /// When there is no such tab or the browser refuses.
+    /// When there is no such tab, the browser refuses, or the page asks whether it may be left.
     pub async fn close_tab(&self, tab: TabId, deadline: impl Into<Deadline>) -> Result<(), Failure> {
-        let target = self.find_target(tab)?;
+        let (target, deadline) = (self.find_target(tab)?, deadline.into());
+        let mut destroyed = self.registry.on_destroyed();
         let params = json!({"targetId": target});
         let browser = self.connection.browser();
         browser.send("Target.closeTarget", &params, deadline).await.map_err(CdpError::into_failure)?;
+        let page = self.find_page(&target);
+        let gone = async {
+            destroyed.find(|gone| gone.target_id == target, deadline).await.map_err(CdpError::into_failure)
+        };
+        match page {
+            Some(page) => match page.unless_blocked(gone).await {
+                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
+                _ => {}
+            },
+            None => drop(gone.await),
+        }
         let mut state = self.state();
         state.pages.remove(&target);
         state.book.retain(|open| *open != target);

@@ -43,3 +43,6 @@ pub const SETTLE_ANIMATION: Duration = Duration::from_millis(1_000);
 
 /// How long the page agent may take to say whether a document is at rest.
 pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
+
+/// How long an action's answer waits for a window that the page said it opens.
+pub const SETTLE_WINDOW: Duration = Duration::from_secs(2);

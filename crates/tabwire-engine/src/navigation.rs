@@ -99,6 +99,8 @@ struct Redirect {
 #[derive(Deserialize)]
 struct FrameNavigated {
     frame: NavigatedFrame,
+    #[serde(rename = "type", default)]
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -176,13 +178,17 @@ impl Journey {
                 Ok(is_ours && event.name == state.lifecycle_name())
             }
             "Page.frameNavigated" => {
-                let frame = event.to::<FrameNavigated>()?.frame;
-                if frame.id == self.main && self.loader.is_none() {
+                let FrameNavigated { frame, kind } = event.to()?;
+                if frame.id != self.main {
+                    return Ok(false);
+                }
+                let is_ours = self.loader.as_ref().is_none_or(|loader| *loader == frame.loader_id);
+                if self.loader.is_none() {
                     self.loader = Some(frame.loader_id);
                     self.begun = true;
-                    return Ok(state == LoadState::Commit);
                 }
-                Ok(false)
+                // A page that was kept as it was left has loaded long ago and tells no stages.
+                Ok(is_ours && (state == LoadState::Commit || kind == "BackForwardCacheRestore"))
             }
             "Page.navigatedWithinDocument" => {
                 Ok(self.loader.is_none() && event.to::<MovedWithin>()?.frame_id == self.main)

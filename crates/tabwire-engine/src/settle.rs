@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::{Deadline, Event, Feed, TargetInfo};
-use tabwire_wire::{ErrorCode, Failure, FrameId};
+use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
 use crate::browser::Browser;
 use crate::context::Context;
@@ -18,7 +18,7 @@ use crate::element::Element;
 use crate::changes::Changes;
 use crate::console_log::ConsoleEntry;
 use crate::event_mix::EventMix;
-use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS};
+use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS, SETTLE_WINDOW};
 use crate::page::Page;
 
 /// What is listened to while an action's consequences unfold.
@@ -30,6 +30,7 @@ const METHODS: &[&str] = &[
     "Page.frameStoppedLoading",
     "Page.javascriptDialogOpening",
     "Page.fileChooserOpened",
+    "Page.windowOpen",
     "Page.downloadWillBegin",
     "Network.requestWillBeSent",
     "Network.loadingFinished",
@@ -68,6 +69,8 @@ struct Unfolding {
     /// The document that is being loaded in place of the page's.
     loading: Option<String>,
     navigated: bool,
+    /// Windows the page opened.
+    windows: usize,
     downloads: Vec<String>,
 }
 
@@ -225,6 +228,7 @@ impl Unfolding {
                     self.loading = None;
                 }
             }
+            "Page.windowOpen" => self.windows += 1,
             "Page.frameStoppedLoading" if !self.navigated => self.loading = None,
             "Page.downloadWillBegin" => {
                 let begun: DownloadBegun = event.to()?;
@@ -402,13 +406,25 @@ impl Watch {
 
     async fn tell(mut self, page: &Page, browser: &Browser, changes: &mut Changes) {
         self.tell_recorded(page, changes);
+        while let Some(opened) = self.next_opened(page, changes.new_tabs.len()).await {
+            changes.new_tabs.push(browser.tab_of_target(&opened));
+            // Taken up at once, so that what it does first is seen; its loss is told when it is used.
+            let _ = browser.page_of(&opened).await;
+        }
+    }
+
+    /// A tab that the page opened; waited for a moment when the page said it opens one.
+    async fn next_opened(&mut self, page: &Page, so_far: usize) -> Option<TargetId> {
+        let is_ours = |opened: &TargetInfo| opened.is_page() && opened.opener_id.as_ref() == Some(page.target());
         while let Some(opened) = self.opened.take_next() {
-            if opened.is_page() && opened.opener_id.as_ref() == Some(page.target()) {
-                changes.new_tabs.push(browser.tab_of_target(&opened.target_id));
-                // Taken up at once, so that what it does first is seen; its loss is told when it is used.
-                let _ = browser.page_of(&opened.target_id).await;
+            if is_ours(&opened) {
+                return Some(opened.target_id);
             }
         }
+        if so_far >= self.unfolding.windows {
+            return None;
+        }
+        self.opened.find(is_ours, SETTLE_WINDOW).await.ok().map(|opened| opened.target_id)
     }
 
     fn tell_recorded(&mut self, page: &Page, changes: &mut Changes) {

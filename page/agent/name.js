@@ -57,10 +57,13 @@ class NameWalk {
 
 /** The element's accessible name; "" when it has none. */
 function nameOf(element) {
-  return inPass(() => foldSpace(alternativeOf(element, new NameWalk(new Set(), null), semanticsOf(element), false)));
+  const role = semanticsOf(element);
+  if (PART_OF_NAME.has(role) && !element.hasAttributes() && isHtml(element) && !element.localName.includes("-")) return "";
+  return inPass(() => foldSpace(alternativeOf(element, new NameWalk(new Set(), null), role, false)));
 }
 
 function foldSpace(text) {
+  if (!/[\t\n\f\r]| {2}|^ | $/.test(text)) return text;
   return text.replace(/[\t\n\f\r ]+/g, " ").replace(/^ | $/g, "");
 }
 
@@ -273,7 +276,7 @@ function addHidden(text, element, exposure, walk) {
 function addShown(text, element, walk) {
   const role = semanticsOf(element);
   const display = walk.isBoxless ? "none" : styleOf(element).display;
-  if (role === "generic" && display === "inline" && isTransparent(element)) {
+  if (role === "generic" && display === "inline" && isOnlyStyle(element)) {
     walk.visited.add(element);
     addChildren(text, element, walk);
     return;
@@ -307,7 +310,7 @@ const INLINE_TAGS = new Set("a b bdi bdo big cite data font i kbd nobr samp smal
 const SPEAKING_ATTRIBUTE = /^(id|title|tabindex|lang|contenteditable|role|aria-.*)$/;
 
 /** Whether the element only styles a stretch of text. */
-function isTransparent(element) {
+function isOnlyStyle(element) {
   if (!INLINE_TAGS.has(element.localName) && !element.localName.includes("-")) return false;
   return !element.hasAttributes() || !element.getAttributeNames().some((name) => SPEAKING_ATTRIBUTE.test(name));
 }

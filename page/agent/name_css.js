@@ -26,56 +26,99 @@ function capitalized(data) {
   }).join("");
 }
 
-/** By style sheet: how many rules it had, and whether any of them makes text. */
-const generatingSheets = new WeakMap();
-let generatingRoots = new Map();
-
-function forgetGeneratedText() {
-  generatingRoots = new Map();
-}
-
 /**
- * Whether CSS may put text before or after the element.
+ * Which elements may have text before or after them, by what style sheets say of them.
  *
- * Computed styles of pseudo-elements are slow to get, and on a page whose sheets have no rule for them not needed.
+ * Computed styles of pseudo-elements are slow to get. Rules that give a pseudo-element text are looked for once, and
+ * only elements with a class, id or name that such a rule asks for are looked at.
  */
-function hasGeneratedText(element) {
-  if (element.localName === "q") return true;
-  if (EMPTY_TAGS.has(element.localName)) return false;
-  const root = element.getRootNode();
-  let answer = generatingRoots.get(root);
-  if (answer === undefined) {
-    answer = [...(root.styleSheets ?? []), ...(root.adoptedStyleSheets ?? [])].some(isGenerating);
-    generatingRoots.set(root, answer);
+class GeneratingRules {
+  constructor() {
+    this.classes = new Set();
+    this.ids = new Set();
+    this.tags = new Set(["q"]);
+    this.isAny = false;
   }
-  return answer;
+
+  addRules(rules) {
+    for (const rule of rules) {
+      if (rule.styleSheet) this.addSheet(rule.styleSheet);
+      if (rule.selectorText !== undefined && makesText(rule)) rule.selectorText.split(",").forEach((one) => this.addSelector(one));
+      if (rule.cssRules?.length > 0) this.addRules(rule.cssRules);
+    }
+  }
+
+  addSheet(sheet) {
+    const known = rulesOfSheet(sheet);
+    this.isAny ||= known.isAny;
+    for (const kind of ["classes", "ids", "tags"]) for (const name of known[kind]) this[kind].add(name);
+  }
+
+  /** Takes the part of the selector that the element itself has to match; anything unusual may match all. */
+  addSelector(selector) {
+    if (!/:(before|after)/i.test(selector)) return;
+    const subject = /([^\s>+~]*?)::?(?:before|after)[^\s>+~]*$/i.exec(selector.trim())?.[1] ?? "&";
+    const [, tag, mark, name] = /^([a-zA-Z][\w-]*)?(?:([.#])((?:[\w-]|[^\x00-\x7f]|\\.)+))?/.exec(subject);
+    if (mark === ".") this.classes.add(name.replace(/\\(.)/g, "$1"));
+    else if (mark === "#") this.ids.add(name.replace(/\\(.)/g, "$1"));
+    else if (tag !== undefined) this.tags.add(tag.toLowerCase());
+    else this.isAny = true;
+  }
+
+  mayApply(element) {
+    if (this.isAny || this.tags.has(element.localName)) return true;
+    if (this.ids.size > 0 && element.id !== "" && this.ids.has(element.id)) return true;
+    if (this.classes.size === 0) return false;
+    for (const name of element.classList) if (this.classes.has(name)) return true;
+    return false;
+  }
 }
 
-function isGenerating(sheet) {
-  let rules;
+/** Whether a rule puts text in the place of a pseudo-element, if it is one for pseudo-elements. */
+function makesText(rule) {
+  const content = rule.style?.content ?? "";
+  return content !== "" && content !== '""' && content !== "none" && content !== "normal";
+}
+
+/** What is known of a sheet, and how many rules it had when it was looked at. */
+const knownSheets = new WeakMap();
+
+function rulesOfSheet(sheet) {
+  let rules = null;
   try {
     rules = sheet.cssRules;
   } catch {
-    return true; // Of another origin: not to be read, so it may.
+    // Of another origin: it cannot be read, so it may say anything.
   }
-  const known = generatingSheets.get(sheet);
-  if (known !== undefined && known.count === rules.length) return known.answer;
-  const answer = hasGeneratingRule(rules);
-  generatingSheets.set(sheet, { count: rules.length, answer });
-  return answer;
+  const known = knownSheets.get(sheet);
+  if (known !== undefined && known.count === rules?.length) return known.found;
+  const found = new GeneratingRules();
+  if (rules === null) found.isAny = true;
+  else found.addRules(rules);
+  knownSheets.set(sheet, { count: rules?.length, found });
+  return found;
 }
 
-function hasGeneratingRule(rules) {
-  for (const rule of rules) {
-    if (rule.styleSheet) {
-      if (isGenerating(rule.styleSheet)) return true;
-    } else if (rule.selectorText !== undefined && /:(before|after)/i.test(rule.selectorText)) {
-      return true;
-    } else if (rule.cssRules?.length > 0 && hasGeneratingRule(rule.cssRules)) {
-      return true;
-    }
+let generatingInPass = null;
+
+function forgetGeneratedText() {
+  generatingInPass = null;
+}
+
+/** Whether CSS may put text before or after the element. */
+function hasGeneratedText(element) {
+  if (EMPTY_TAGS.has(element.localName)) return false;
+  if (element.shadowRoot !== null) return true;
+  const root = element.getRootNode();
+  generatingInPass ??= new Map();
+  let found = generatingInPass.get(root);
+  if (found === undefined) {
+    found = new GeneratingRules();
+    for (const sheet of root.styleSheets ?? []) found.addSheet(sheet);
+    for (const sheet of root.adoptedStyleSheets ?? []) found.addSheet(sheet);
+    generatingInPass.set(root, found);
   }
-  return false;
+  return found.mayApply(element);
 }
 
 /** Adds what CSS puts before or after the element's content. */

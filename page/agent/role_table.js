@@ -147,7 +147,7 @@ class TableLook {
     this.bottom += bottom;
     this.left += left;
     const colour = style.backgroundColor;
-    if (this.isSpaced && colour !== this.background && !TRANSPARENT.test(colour)) this.coloured += 1;
+    if (this.isSpaced && colour !== this.background && !isTransparent(colour)) this.coloured += 1;
   }
 
   /** Half of the cells have a border on one side, or a colour of their own; or the rows alternate. */

@@ -14,12 +14,14 @@ const SHOWS_CHILDREN = 2;
 let passDepth = 0;
 let passStyles = null;
 let passDialogs = null;
+let passBackgrounds = null;
 
 /** Starts remembering. Passes may nest; the outermost one decides. */
 function beginPass() {
   if (passDepth++ > 0) return;
   passStyles = new Map();
   passDialogs = new Map();
+  passBackgrounds = new Map();
   rememberRoles();
   rememberNames();
 }
@@ -29,6 +31,7 @@ function endPass() {
   if (--passDepth > 0) return;
   passStyles = null;
   passDialogs = null;
+  passBackgrounds = null;
   forgetRoles();
   forgetNames();
 }
@@ -209,34 +212,47 @@ function isScreenReaderOnly(element) {
  * Why a person could not see this element though it is exposed; "" when nothing speaks against it.
  *
  * Looks at the element alone. "opacity", "clipped" and "screen-reader-only" hold for all that is below it too;
- * "font-size", "colour" and "off-screen" are asked again of each element below.
+ * "font-size", "colour" and "off-screen" are asked again of each element below. Reading a style takes time, so what is
+ * only of interest where text stands is only asked there.
  */
 function concealmentOf(element) {
   const style = styleOf(element);
   if (style.display === "contents") return "";
-  if (Number(style.opacity) < 0.02) return "opacity";
-  const clipped = clippingOf(element, style);
+  if (style.opacity < 0.02) return "opacity";
+  const position = style.position;
+  const isChanged = style.transform !== "none";
+  const clipped = clippingOf(element, style, position, isChanged);
   if (clipped !== "") return clipped;
+  const isMoved = isChanged || position !== "static";
+  if (!hasOwnText(element)) return isMoved && isBeforeStart(element, position) ? "off-screen" : "";
   if (parseFloat(style.fontSize) < 1) return "font-size";
   if (isTextUnreadable(element, style)) return "colour";
-  return isFarOffScreen(element, style) ? "off-screen" : "";
+  if (parseFloat(style.textIndent) < -500) return "off-screen";
+  return isMoved && isBeforeStart(element, position) ? "off-screen" : "";
 }
 
-function clippingOf(element, style) {
-  if (style.clip !== "auto" && (style.position === "absolute" || style.position === "fixed") && isEmptyClip(style.clip)) {
-    return "screen-reader-only";
+function hasOwnText(element) {
+  for (let node = element.firstChild; node !== null; node = node.nextSibling) {
+    if (node.nodeType === Node.TEXT_NODE && /\S/.test(node.data)) return true;
   }
+  return false;
+}
+
+function clippingOf(element, style, position, isChanged) {
+  const isFree = position === "absolute" || position === "fixed";
+  if (isFree && style.clip !== "auto" && isEmptyClip(style.clip)) return "screen-reader-only";
   const path = style.clipPath;
   if (path !== "none" && /^(inset\((50|[6-9]\d|100)%|circle\(0|polygon\(0(px)? 0(px)?(, 0(px)? 0(px)?)*\))/.test(path)) {
     return "screen-reader-only";
   }
-  if (style.overflowX === "visible" && style.overflowY === "visible" && style.transform === "none") return "";
+  // When one axis is cut off the other is too, or scrolls.
+  const isCut = style.overflowY !== "visible";
+  if (!isCut && !isChanged) return "";
   const box = element.getBoundingClientRect();
   if (box.width > 1 && box.height > 1) return "";
-  if (style.transform !== "none" && (box.width === 0 || box.height === 0)) return "clipped";
-  if (style.overflowX === "visible" && style.overflowY === "visible") return "";
-  if (box.width === 1 && box.height === 1) return "screen-reader-only";
-  return "clipped";
+  if (isChanged && (box.width === 0 || box.height === 0)) return "clipped";
+  if (!isCut) return "";
+  return box.width === 1 && box.height === 1 ? "screen-reader-only" : "clipped";
 }
 
 function isEmptyClip(clip) {
@@ -246,31 +262,35 @@ function isEmptyClip(clip) {
   return right - left <= 1 || bottom - top <= 1;
 }
 
-const TRANSPARENT = /^(transparent|rgba\(.*, 0\)|.* \/ 0\))$/;
-
-function isTextUnreadable(element, style) {
-  let own = false;
-  for (let node = element.firstChild; node !== null && !own; node = node.nextSibling) {
-    own = node.nodeType === Node.TEXT_NODE && /\S/.test(node.data);
-  }
-  if (!own) return false;
-  const colour = style.webkitTextFillColor || style.color;
-  if (style.textShadow !== "none" || style.webkitBackgroundClip === "text") return false;
-  if (TRANSPARENT.test(colour)) return true;
-  for (let node = element; node !== null; node = composedParent(node)) {
-    const behind = styleOf(node);
-    if (behind.backgroundImage !== "none") return false;
-    if (!TRANSPARENT.test(behind.backgroundColor)) return behind.backgroundColor === colour;
-  }
-  return colour === "rgb(255, 255, 255)";
+function isTransparent(colour) {
+  return colour.endsWith(" 0)") && (colour.startsWith("rgba(") || colour.endsWith("/ 0)"));
 }
 
-function isFarOffScreen(element, style) {
-  if (parseFloat(style.textIndent) < -500) return true;
-  if (style.position === "static" && style.transform === "none" && parseFloat(style.marginLeft) > -500) return false;
+function isTextUnreadable(element, style) {
+  const colour = style.webkitTextFillColor || style.color;
+  const isClear = isTransparent(colour);
+  if (!isClear && colour !== backgroundOf(element)) return false;
+  return style.textShadow === "none" && style.webkitBackgroundClip !== "text";
+}
+
+/** The colour behind the element's text; "" when it is a picture and so not known. */
+function backgroundOf(element) {
+  if (element === null) return "rgb(255, 255, 255)";
+  const known = passBackgrounds?.get(element);
+  if (known !== undefined) return known;
+  const style = styleOf(element);
+  let colour = style.backgroundColor;
+  if (style.backgroundImage !== "none") colour = "";
+  else if (isTransparent(colour)) colour = backgroundOf(composedParent(element));
+  passBackgrounds?.set(element, colour);
+  return colour;
+}
+
+/** Whether the element lies where nobody can scroll to: left of the page or above it. */
+function isBeforeStart(element, position) {
   const box = element.getBoundingClientRect();
   const view = element.ownerDocument.defaultView;
   if (view === null || (box.width === 0 && box.height === 0)) return false;
-  if (style.position === "fixed") return box.right <= 0 || box.bottom <= 0;
+  if (position === "fixed") return box.right <= 0 || box.bottom <= 0;
   return box.right + view.scrollX <= 0 || box.bottom + view.scrollY <= 0;
 }

@@ -124,7 +124,7 @@ function isStateless(element) {
   for (const name of element.getAttributeNames()) {
     if (!QUIET_ATTRIBUTES.has(name) && !name.startsWith("data-")) return false;
   }
-  return element.closest("[aria-disabled]") === null && !element.matches(":disabled, :focus");
+  return element.closest("[aria-disabled]") === null && !element.matches(":disabled") && !isFocused(element);
 }
 
 const NO_STATES = Object.freeze({});

@@ -5,6 +5,8 @@
 const WHOLE_CHILDREN = 48;
 /** Of children that are alike this many are shown, beside all that are in view. */
 const SHOWN_ALIKE = 16;
+/** Of those in view this many are shown at most. */
+const SHOWN_IN_VIEW = 160;
 /** Of children that are not alike this many are shown. */
 const SHOWN_MIXED = 320;
 /** How many children are looked at to tell whether they are alike and in which order they lie. */
@@ -38,7 +40,7 @@ function stretchOf(elements, view, from, wide) {
   }
   if (total <= shown + SMALL_GAP) return { elements, start: 0, end: total, total };
   const [first, last] = inViewOf(elements, total, samples, view);
-  const seen = Math.min(last - first, 2 * shown);
+  const seen = Math.min(last - first, Math.max(shown, SHOWN_IN_VIEW));
   const spare = Math.max(0, shown - seen);
   let below = Math.min(total - first - seen, Math.ceil((spare * 2) / 3));
   const above = Math.min(first, spare - below);

@@ -1,0 +1,174 @@
+//! A browser, the fixture site, and the words tests use. Knows nothing of what is tested.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Connection, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_testkit::Site;
+use tabwire_testkit::bench::BareBrowser;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Two browsers at once: more only make each other slow.
+static PLACES: Semaphore = Semaphore::const_new(2);
+
+/// One page in a browser of its own, 800 by 600; ends with the test.
+pub(crate) struct Stage {
+    session: CdpSession,
+    site: Site,
+    world: i64,
+    _tasks: TaskGroup,
+    _browser: BareBrowser,
+    _place: SemaphorePermit<'static>,
+}
+
+impl Stage {
+    /// Starts a browser with an empty page.
+    pub(crate) async fn start() -> Self {
+        let place = PLACES.acquire().await.expect("never closed");
+        let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+        let (source, sink) = address.connect().await.expect("the browser answers");
+        let tasks = TaskGroup::new();
+        let connection = Connection::start(source, sink, &tasks);
+        let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
+        let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");
+        let session = registry.attach(&page.target_id, PATIENCE).await.expect("attached");
+        session.enable("Page").await.expect("Page");
+        let site = Site::start().await.expect("a free port");
+        let stage = Self { session, site, world: 0, _tasks: tasks, _browser: browser, _place: place };
+        let agent = json!({"source": tabwire_engine::page_agent(), "worldName": "agent"});
+        stage.command("Page.addScriptToEvaluateOnNewDocument", agent).await;
+        let window = json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": false});
+        stage.command("Emulation.setDeviceMetricsOverride", window).await;
+        stage
+    }
+
+    /// Starts a browser and shows a page of the fixture site.
+    pub(crate) async fn at(path: &str) -> Self {
+        let mut stage = Self::start().await;
+        stage.open(path).await;
+        stage
+    }
+
+    /// Starts a browser and shows a page given as HTML.
+    pub(crate) async fn with(html: &str) -> Self {
+        let mut stage = Self::start().await;
+        stage.show(html).await;
+        stage
+    }
+
+    /// Shows a page of the fixture site.
+    pub(crate) async fn open(&mut self, path: &str) {
+        let url = self.site.url("a", path);
+        self.navigate(&url).await;
+    }
+
+    /// Shows a page given as HTML.
+    pub(crate) async fn show(&mut self, html: &str) {
+        let encoded: String = html.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        self.navigate(&format!("data:text/html;charset=utf-8,<!doctype html>{encoded}")).await;
+    }
+
+    async fn navigate(&mut self, url: &str) {
+        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        self.command("Page.navigate", json!({"url": url})).await;
+        loaded.wait(PATIENCE).await.expect("loads");
+        let tree = self.command("Page.getFrameTree", json!({})).await;
+        let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
+        let world = self.command("Page.createIsolatedWorld", world).await;
+        self.world = world["executionContextId"].as_i64().expect("a world");
+    }
+
+    async fn command(&self, method: &'static str, params: Value) -> Value {
+        let answer = self.session.send(method, &params, PATIENCE).await;
+        answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Evaluates in the page's own world.
+    pub(crate) async fn eval(&self, expression: &str) -> Value {
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.command("Runtime.evaluate", params).await;
+        assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Calls a function of the agent: its answer as data, or its failure.
+    pub(crate) async fn call(&self, function: &str, argument: Value) -> Result<Value, Value> {
+        let expression = format!("tabwire.run({}, {argument})", json!(function));
+        let params = json!({"expression": expression, "returnByValue": true, "contextId": self.world});
+        let answer = self.command("Runtime.evaluate", params).await;
+        assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
+        let outcome = &answer["result"]["value"];
+        match outcome["ok"].as_str() {
+            Some(text) => Ok(serde_json::from_str(text).expect("JSON")),
+            None => Err(outcome["failure"].clone()),
+        }
+    }
+
+    /// Takes a snapshot with these options.
+    pub(crate) async fn snapshot(&self, options: Value) -> Walked {
+        let answer = self.call("snapshot", options.clone()).await;
+        Walked(answer.unwrap_or_else(|failure| panic!("{options}: {failure}")))
+    }
+}
+
+/// What a walk answered.
+#[derive(Debug)]
+pub(crate) struct Walked(pub(crate) Value);
+
+impl Walked {
+    /// Its nodes: `[depth, role, name, key, extra]`.
+    pub(crate) fn nodes(&self) -> &Vec<Value> {
+        self.0["nodes"].as_array().expect("nodes")
+    }
+
+    /// One line for each node: `  role "name" {extra}`, without keys and distances.
+    pub(crate) fn outline(&self) -> String {
+        let lines: Vec<String> = self.nodes().iter().map(line_of).collect();
+        lines.join("\n")
+    }
+
+    /// The names of all nodes of a role.
+    pub(crate) fn names(&self, role: &str) -> Vec<&str> {
+        self.nodes().iter().filter(|node| node[1] == role).filter_map(|node| node[2].as_str()).collect()
+    }
+
+    /// The node with this role and name.
+    pub(crate) fn find(&self, role: &str, name: &str) -> &Value {
+        let found = self.nodes().iter().find(|node| node[1] == role && node[2] == name);
+        found.unwrap_or_else(|| panic!("no {role} {name:?} in\n{}", self.outline()))
+    }
+
+    /// The key of the node with this role and name.
+    pub(crate) fn key(&self, role: &str, name: &str) -> u64 {
+        self.find(role, name)[3].as_u64().expect("a key")
+    }
+
+    /// What was left out: above, below or inside.
+    pub(crate) fn more(&self, side: &str) -> Option<&Value> {
+        self.nodes().iter().map(|node| &node[4]["more"]).find(|more| more.get(side).is_some())
+    }
+}
+
+fn line_of(node: &Value) -> String {
+    let depth = usize::try_from(node[0].as_u64().expect("a depth")).expect("small");
+    let mut extra = node.get(4).cloned().unwrap_or_else(|| json!({}));
+    if let Some(extra) = extra.as_object_mut() {
+        extra.remove("remoteness");
+        if let Some(more) = extra.get_mut("more").and_then(Value::as_object_mut) {
+            more.remove("key");
+        }
+    }
+    let mut line = format!("{}{}", "  ".repeat(depth), node[1].as_str().expect("a role"));
+    if node[2] != "" {
+        line.push_str(&format!(" {}", node[2]));
+    }
+    if extra != json!({}) {
+        line.push_str(&format!(" {extra}"));
+    }
+    line
+}

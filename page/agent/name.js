@@ -152,8 +152,12 @@ function isNamedByContent(element, role, walk, inner) {
     default:
   }
   if (!inner) return PART_OF_NAME.has(role) && isFocusedText(element);
-  if (PART_OF_NAME.has(role)) return element.localName !== "object" && (isHtml(element) || element.namespaceURI === SVG_NAMESPACE);
+  if (PART_OF_NAME.has(role)) return element.localName !== "object" && !isMath(element);
   return element.localName === "footer" || element.localName === "address" || element.localName === "details";
+}
+
+function isMath(element) {
+  return element.namespaceURI === "http://www.w3.org/1998/Math/MathML";
 }
 
 function isInGrid(row) {
@@ -185,8 +189,8 @@ class NameText {
 
   add(piece) {
     if (piece === "") return;
-    if (this.isApart && this.text !== "" && !/[\t\n\f\r ]$/.test(this.text) && !/^[\t\n\f\r ]/.test(piece)) this.text += " ";
-    this.text += piece;
+    const isJoined = this.text === "" || /[\t\n\f\r ]$/.test(this.text) || /^[\t\n\f\r ]/.test(piece);
+    this.text += this.isApart && !isJoined ? ` ${piece}` : piece;
     this.isApart = false;
   }
 }

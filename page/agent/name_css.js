@@ -43,7 +43,7 @@ class GeneratingRules {
   addRules(rules) {
     for (const rule of rules) {
       if (rule.styleSheet) this.addSheet(rule.styleSheet);
-      if (rule.selectorText !== undefined && makesText(rule)) rule.selectorText.split(",").forEach((one) => this.addSelector(one));
+      if (rule.selectorText !== undefined && makesText(rule)) this.addSelectors(rule.selectorText);
       if (rule.cssRules?.length > 0) this.addRules(rule.cssRules);
     }
   }
@@ -54,7 +54,13 @@ class GeneratingRules {
     for (const kind of ["classes", "ids", "tags"]) for (const name of known[kind]) this[kind].add(name);
   }
 
-  /** Takes the part of the selector that the element itself has to match; anything unusual may match all. */
+  /** A list inside brackets or a namespace is not worth taking apart: then the rule may match anything. */
+  addSelectors(selectors) {
+    if (/[(|]/.test(selectors) && /:(before|after)/i.test(selectors)) this.isAny = true;
+    else selectors.split(",").forEach((selector) => this.addSelector(selector));
+  }
+
+  /** Takes the part of the selector that the element itself has to match. */
   addSelector(selector) {
     if (!/:(before|after)/i.test(selector)) return;
     const subject = /([^\s>+~]*?)::?(?:before|after)[^\s>+~]*$/i.exec(selector.trim())?.[1] ?? "&";
@@ -108,7 +114,8 @@ function forgetGeneratedText() {
 /** Whether CSS may put text before or after the element. */
 function hasGeneratedText(element) {
   if (EMPTY_TAGS.has(element.localName)) return false;
-  if (element.shadowRoot !== null) return true;
+  // A shadow root's sheets may speak of its host and of what is in its slots.
+  if (element.shadowRoot !== null || element.assignedSlot !== null) return true;
   const root = element.getRootNode();
   generatingInPass ??= new Map();
   let found = generatingInPass.get(root);

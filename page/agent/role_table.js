@@ -140,7 +140,8 @@ class TableLook {
     if (box.width < 1 || box.height < 1) return;
     this.cells += 1;
     const style = styleOf(cell);
-    const [top, right, bottom, left] = ["Top", "Right", "Bottom", "Left"].map((side) => parseFloat(style[`border${side}Width`]) > 0);
+    const sides = ["Top", "Right", "Bottom", "Left"];
+    const [top, right, bottom, left] = sides.map((side) => parseFloat(style[`border${side}Width`]) > 0);
     if ((top && bottom) || (left && right)) this.framed += 1;
     this.top += top;
     this.right += right;

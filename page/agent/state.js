@@ -16,8 +16,8 @@ const REQUIRABLE = new Set(
     "treegrid").split(" "),
 );
 const READ_ONLY_ROLES = new Set(
-  ("checkbox combobox columnheader grid gridcell listbox menuitemcheckbox menuitemradio radiogroup rowheader " +
-    "searchbox slider spinbutton switch textbox treegrid").split(" "),
+  ("checkbox combobox grid gridcell listbox menuitemcheckbox menuitemradio radiogroup searchbox slider spinbutton " +
+    "switch textbox treegrid").split(" "),
 );
 const POPUPS = new Set(["menu", "listbox", "tree", "grid", "dialog"]);
 

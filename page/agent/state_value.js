@@ -114,7 +114,7 @@ function valueInName(element, role, walk) {
   if (role !== "combobox" && role !== "listbox") return null;
   const chosen = chosenOptionsOf(element).filter((option) => !walk.visited.has(option));
   if (chosen.length === 0) return role === "combobox" ? valueOf(element, role) : null;
-  return chosen.map((option) => foldSpace(alternativeOf(option, new NameWalk(new Set(), null), semanticsOf(option), false))).join(" ");
+  return chosen.map(nameOf).join(" ");
 }
 
 function chosenOptionsOf(element) {

@@ -4,11 +4,13 @@ const SCROLL_BLOCKS = ["center", "start", "end", "nearest"];
 const CYCLE_PAUSE = 500;
 const INTERACTIVE = "button, a[href], label, summary, select, [role=button], [role=link], [role=checkbox], [role=radio], [role=switch], [role=tab], [role=option], [role=menuitem], [role=menuitemcheckbox], [role=menuitemradio], [role=treeitem]";
 
+const TAKERS = `${INTERACTIVE}, input, textarea`;
+
 /** Whether input that hits `hit` reaches the element: inside it, on a label for it, or on the control it is part of. */
 function receives(element, hit) {
   if (isWithin(hit, element)) return true;
   const control = interactiveAround(element);
-  if (control !== null && isWithin(hit, control)) return true;
+  if (control !== null && (hit === control || interactiveAround(hit) === control)) return true;
   for (let node = hit; node !== null; node = composedParent(node)) {
     if (node.localName === "label") return node.control === element;
   }
@@ -22,6 +24,14 @@ function interactiveAround(element) {
     if (node.matches("input, textarea, iframe, dialog, form, body")) return null;
   }
   return null;
+}
+
+/** Whether nothing inside the element would take the input for itself, like a link in the text of a label. */
+function isClean(element, hit) {
+  for (let node = hit; node !== null && node !== element; node = composedParent(node)) {
+    if (node.matches(TAKERS) && element.control !== node) return !isWithin(node, element);
+  }
+  return true;
 }
 
 /** The part of the page that stands in the way: a dialog or something with a name if there is one, else its outermost box. */
@@ -46,13 +56,15 @@ function lookForPoint(element, position) {
   const boxes = boxesOf(element);
   const points = position ? [pointAt(element, position)] : pointsOf(element, boxes);
   let blocker = null;
+  let second = null;
   for (const point of points) {
     const hit = hitAt(point.x, point.y);
     if (hit === null) continue;
-    if (receives(element, hit)) return { point, inView: isMostlyInView(element, boxes) };
-    blocker ??= hit;
+    if (!receives(element, hit)) blocker ??= hit;
+    else if (isClean(element, hit)) return { point, inView: isMostlyInView(element, boxes) };
+    else second ??= point;
   }
-  return { blocker };
+  return second === null ? { blocker } : { point: second, inView: isMostlyInView(element, boxes) };
 }
 
 function pointAt(element, position) {

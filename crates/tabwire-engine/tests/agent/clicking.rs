@@ -69,6 +69,7 @@ async fn clicks_arrive() {
     )
     .await;
     check(stage, "label drawn over its box", LABEL_OVER, css("#b"), "l b").await;
+    check(stage, "link in a label", LINK_IN_LABEL, css("#b"), "l b").await;
     check(
         stage,
         "half out of view",
@@ -108,6 +109,7 @@ async fn clicks_arrive() {
     check(stage, "part of the text of a ripple button", "<button id=b><span>Go</span><i id=r style='position:absolute;left:0;top:0;width:200px;height:50px'></i></button>", json!({"text": "Go"}), "r").await;
 }
 
+const LINK_IN_LABEL: &str = "<input id=b type=checkbox hidden><label id=l for=b style='display:block;width:300px;text-align:center'><a id=a href='#'>the long, long terms</a></label>";
 const TWO_LINES: &str =
     "<div style='width:220px;font:20px monospace'>some words <a id=b href=#>that wrap</a></div>";
 const CENTRE_COVERED: &str = "<button id=b style='width:300px;height:200px'></button><div style='position:absolute;left:100px;top:50px;width:100px;height:100px'></div>";

@@ -62,7 +62,7 @@ async fn text(stage: &mut Stage) {
             r#"<button>Pay <span>now</span></button><p>Payment options</p><div><div>alpha</div><div>beta</div></div>
             <input type=submit value="Send it"><script>var alpha = 'alpha'</script><style>/* Payment */</style>
             <p style="text-transform:uppercase">shout</p><p>Line<br>break</p><div>seen <span hidden>unseen</span></div>
-            <textarea>alpha</textarea>"#,
+            <p>in<span hidden>visible</span> between</p><textarea>alpha</textarea>"#,
         )
         .await;
     check(stage, json!({"text": "pay now"}), &["button Pay now"]).await;
@@ -77,6 +77,8 @@ async fn text(stage: &mut Stage) {
     check(stage, json!({"text": "shout", "exact": true}), &["paragraph SHOUT"]).await;
     check(stage, json!({"text": "line break"}), &["paragraph Line break"]).await;
     check(stage, json!({"text": "seen unseen"}), &[]).await;
+    check(stage, json!({"text": "alphabeta"}), &[]).await;
+    check(stage, json!({"text": "in between"}), &["paragraph in between"]).await;
     // Whole texts go before parts of texts.
     stage.show("<a href=/a>Pay</a> <a href=/b>Payments</a> <a href=/c>Pay later</a>").await;
     check(stage, json!({"text": "pay"}), &["link Pay"]).await;

@@ -46,3 +46,54 @@ pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
 
 /// How long an action's answer waits for a window that the page said it opens.
 pub const SETTLE_WINDOW: Duration = Duration::from_secs(2);
+
+/// Characters a token is taken for when a budget is given in tokens.
+pub const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Tokens of a snapshot unless told otherwise.
+pub const SNAPSHOT_TOKENS: usize = 4_000;
+
+/// Characters of a snapshot that are never exceeded, in full mode either.
+pub const SNAPSHOT_CHARACTERS: usize = 1024 * 1024;
+
+/// A snapshot longer than this is written densely: several things on a line, fewer refs and targets.
+pub const SNAPSHOT_SPACIOUS: usize = 3_000;
+
+/// Characters of a line on which several things stand.
+pub const SNAPSHOT_LINE: usize = 160;
+
+/// Levels of nesting that are told apart; what is deeper stands on the last one.
+pub const SNAPSHOT_DEPTH: u16 = 32;
+
+/// Characters of any one string of a page that are kept.
+pub const PAGE_STRING_CHARACTERS: usize = 8_192;
+
+/// Characters of a link's target that are written.
+pub const LINK_TARGET_CHARACTERS: usize = 60;
+
+/// Refs a tab keeps; the oldest go first.
+pub const REFS_KEPT: usize = 65_536;
+
+/// Characters of a page's own address that are written.
+pub const PAGE_URL_CHARACTERS: usize = 160;
+
+/// Additions and removals a delta has at most; beyond that the whole snapshot is shorter to read.
+pub const DELTA_STEPS: usize = 400;
+
+/// Snapshots remembered for deltas, one for each way of asking.
+pub const SNAPSHOTS_REMEMBERED: usize = 4;
+
+/// Characters of what is searched for.
+pub const PATTERN_CHARACTERS: usize = 1_000;
+
+/// Bytes a regular expression may take when it is compiled.
+pub const PATTERN_BYTES: usize = 1024 * 1024;
+
+/// Characters of a page that are searched at a time.
+pub const SEARCH_PORTION: usize = 1024 * 1024;
+
+/// Matches of a search that are shown.
+pub const SEARCH_MATCHES: usize = 40;
+
+/// A row or list item of at most this many nodes is shown whole when something in it matches.
+pub const SEARCH_ROW: usize = 16;

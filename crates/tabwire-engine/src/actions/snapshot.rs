@@ -81,7 +81,7 @@ impl Action for Snapshot {
             let text = page.memory().delta(&snapshot, &request, &mut refs);
             return Ok(Seen { page: Value::Null, delta: Some(text.clone()), text });
         }
-        page.memory().remember(&snapshot, &request, &mut refs);
+        page.memory().remember(&snapshot, &request);
         if context.wants_text {
             let text = snapshot.to_text(&mut refs, &request);
             return Ok(Seen { page: Value::Null, delta: None, text });

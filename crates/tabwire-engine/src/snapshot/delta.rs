@@ -7,11 +7,11 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::edit_script::{Step, steps};
-use super::limits::DELTA_STEPS;
 use super::line::{Density, LineWriter, Position};
 use super::node::{Node, Note};
-use super::ref_table::{ElementHandle, RefTable};
+use super::ref_table::{ElementHandle, ElementRef};
 use super::tree::Tree;
+use crate::limits::DELTA_STEPS;
 
 /// One line of a snapshot as it is kept for the next one.
 #[derive(Clone, Debug)]
@@ -19,7 +19,9 @@ pub(crate) struct KeptLine {
     /// Tells the thing from all others, whatever it says of itself.
     identity: u64,
     depth: u16,
+    /// With a blank where its ref goes: refs are given when a line is shown.
     text: Box<str>,
+    handle: Option<ElementHandle>,
 }
 
 impl PartialEq for KeptLine {
@@ -29,16 +31,36 @@ impl PartialEq for KeptLine {
     }
 }
 
-/// Writes every node on a line of its own, giving refs to what is shown with one.
-pub(crate) fn kept_lines(nodes: &[Node], refs: &mut RefTable) -> Vec<KeptLine> {
+impl KeptLine {
+    fn write(&self, out: &mut String, refs: &mut dyn FnMut(&ElementHandle) -> ElementRef) {
+        match (self.text.split_once(ElementRef::BLANK_LETTER), &self.handle) {
+            (Some((before, after)), Some(handle)) => {
+                let _ = write!(out, "{before}{}{after}", refs(handle));
+            }
+            _ => out.push_str(&self.text),
+        }
+    }
+}
+
+/// Writes every node on a line of its own.
+pub(crate) fn kept_lines(nodes: &[Node]) -> Vec<KeptLine> {
     let tree = Tree::new(nodes);
-    let mut mint = |handle: &ElementHandle| refs.mint(handle);
-    let mut writer = LineWriter { refs: &mut mint, density: Density::Dense, is_trial: false };
     let mut lines: Vec<KeptLine> = Vec::with_capacity(nodes.len());
     for (at, node) in nodes.iter().enumerate() {
+        let mut handle = None;
+        let mut blank = |shown: &ElementHandle| {
+            handle = Some(shown.clone());
+            ElementRef::BLANK
+        };
         let mut text = String::new();
+        let mut writer = LineWriter { refs: &mut blank, density: Density::Dense, is_trial: false };
         writer.write(&mut text, node, Position::First, !tree.is_leaf(at), false);
-        lines.push(KeptLine { identity: identity(node), depth: node.depth, text: text.into_boxed_str() });
+        lines.push(KeptLine {
+            identity: identity(node),
+            depth: node.depth,
+            text: text.into_boxed_str(),
+            handle,
+        });
     }
     lines
 }
@@ -74,8 +96,12 @@ struct Entry<'a> {
     line: &'a KeptLine,
 }
 
-/// What is different, as lines; empty when nothing is, none when nearly everything is.
-pub(crate) fn write_delta(old: &[KeptLine], new: &[KeptLine]) -> Option<String> {
+/// What is different, as lines; empty when nothing is, none when nearly everything is. `refs` gives the refs.
+pub(crate) fn write_delta(
+    old: &[KeptLine],
+    new: &[KeptLine],
+    refs: &mut dyn FnMut(&ElementHandle) -> ElementRef,
+) -> Option<String> {
     let entries: Vec<Entry<'_>> = steps(old, new, DELTA_STEPS)?
         .into_iter()
         .map(|step| match step {
@@ -87,7 +113,7 @@ pub(crate) fn write_delta(old: &[KeptLine], new: &[KeptLine]) -> Option<String> 
             Step::Add { new: at } => Entry { sign: Sign::Added, line: &new[at] },
         })
         .collect();
-    Some(write_entries(&entries, &shown(&entries)))
+    Some(write_entries(&entries, &shown(&entries), refs))
 }
 
 /// Which entries are written: what differs and what it stands in.
@@ -109,7 +135,11 @@ fn shown(entries: &[Entry<'_>]) -> Vec<bool> {
     shown
 }
 
-fn write_entries(entries: &[Entry<'_>], shown: &[bool]) -> String {
+fn write_entries(
+    entries: &[Entry<'_>],
+    shown: &[bool],
+    refs: &mut dyn FnMut(&ElementHandle) -> ElementRef,
+) -> String {
     let mut text = String::new();
     let mut at = 0;
     while at < entries.len() {
@@ -125,7 +155,8 @@ fn write_entries(entries: &[Entry<'_>], shown: &[bool]) -> String {
             Sign::Changed => '~',
         };
         let indent = usize::from(line.depth) * 2;
-        let _ = write!(text, "{mark} {:indent$}{}", "", line.text);
+        let _ = write!(text, "{mark} {:indent$}", "");
+        line.write(&mut text, refs);
         if sign == Sign::Removed {
             // What was in it went with it.
             let inside = entries[at..]

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::limits::TARGET_CHARACTERS;
+use crate::limits::LINK_TARGET_CHARACTERS;
 
 /// A link's target as it is written: the path on the same site, cut in the middle when long, nothing but plain ASCII.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -30,7 +30,7 @@ impl LinkTarget {
 
     /// The target, cut in the middle so that it fits.
     pub(crate) fn short(&self) -> Short<'_> {
-        self.within(TARGET_CHARACTERS)
+        self.within(LINK_TARGET_CHARACTERS)
     }
 
     /// The target, cut in the middle to this many characters.
@@ -96,7 +96,7 @@ mod tests {
     fn long_targets_are_cut_in_the_middle() {
         let long = format!("https://other.example/{}/end.html", "x".repeat(100));
         let short = LinkTarget::new(&long).short().to_string();
-        assert_eq!(short.chars().count(), TARGET_CHARACTERS);
+        assert_eq!(short.chars().count(), LINK_TARGET_CHARACTERS);
         assert!(short.starts_with("https://other.example/") && short.ends_with("/end.html"));
         check(&format!("data:text/html,{}", "a".repeat(90)), "data:text/html,aaaaa…");
     }

@@ -9,7 +9,6 @@ mod delta;
 mod edit_script;
 mod fence;
 mod json_form;
-mod limits;
 mod line;
 mod link_target;
 mod node;
@@ -31,9 +30,7 @@ mod walk_answer;
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
 pub(crate) use pattern::Pattern;
-pub(crate) use ref_table::{
-    DocumentName, ElementHandle, ElementKey, ElementRef, ParseRefError, RefMeaning, RefTable,
-};
+pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning, RefTable};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};
 pub(crate) use search::Search;
 pub(crate) use snapshot_memory::SnapshotMemory;

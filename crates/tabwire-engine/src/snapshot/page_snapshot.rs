@@ -8,7 +8,6 @@ use tabwire_wire::FrameId;
 use super::budget;
 use super::fence;
 use super::json_form;
-use super::limits::{SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH, URL_CHARACTERS};
 use super::line::Density;
 use super::link_target::LinkTarget;
 use super::node::{Node, Note};
@@ -18,6 +17,7 @@ use super::request::{Extent, SnapshotRequest};
 use super::text_form::{self, write_lines};
 use super::tree::Tree;
 use super::walk_answer::{Left, Scroll, WalkAnswer, WalkNode};
+use crate::limits::{PAGE_URL_CHARACTERS, SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH};
 
 /// What asking one frame gave.
 #[derive(Debug)]
@@ -101,14 +101,16 @@ impl Snapshot {
 
     /// Leaves out what goes beyond the request's budget, farthest from the viewport first.
     pub(crate) fn fit(&mut self, request: &SnapshotRequest) {
-        let density = match request.extent {
-            Extent::Tokens(_) => Density::Dense,
-            Extent::Full => Density::Spacious,
-        };
+        let density = densest(request);
         let measure = |nodes: &[Node]| text_form::measure(&Tree::new(nodes), density);
         let (nodes, went) = budget::fit(std::mem::take(&mut self.nodes), request.characters(), measure);
         self.nodes = nodes;
         self.left.spent |= went;
+    }
+
+    /// About how long the text is, without giving refs.
+    pub(crate) fn length(&self, request: &SnapshotRequest) -> usize {
+        text_form::measure(&Tree::new(&self.nodes), densest(request))
     }
 
     /// The snapshot as text within its fence. Gives refs to what is shown with one.
@@ -132,7 +134,7 @@ impl Snapshot {
 
     /// Where the page is, what it is called, and what of it is in view.
     pub(crate) fn heading(&self) -> String {
-        let mut heading = self.url.within(URL_CHARACTERS).to_string();
+        let mut heading = self.url.within(PAGE_URL_CHARACTERS).to_string();
         if !self.title.is_empty() {
             heading.push_str(&format!(" {}", self.title.quoted()));
         }
@@ -141,6 +143,14 @@ impl Snapshot {
             heading.push_str(&format!(" view={y}-{}/{height}", y.saturating_add(viewport_height)));
         }
         heading
+    }
+}
+
+/// How densely a snapshot is written when it is long.
+fn densest(request: &SnapshotRequest) -> Density {
+    match request.extent {
+        Extent::Tokens(_) => Density::Dense,
+        Extent::Full => Density::Spacious,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::limits::STRING_CHARACTERS;
+use crate::limits::PAGE_STRING_CHARACTERS;
 
 /// One line of text from a page, without anything a reader would not see.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -14,7 +14,7 @@ pub(crate) struct PageText(String);
 impl PageText {
     /// Makes a page's text harmless.
     pub(crate) fn new(text: &str) -> Self {
-        Self::cut(text, STRING_CHARACTERS)
+        Self::cut(text, PAGE_STRING_CHARACTERS)
     }
 
     /// Makes a page's text harmless and at most this many characters long, "…" included.

@@ -3,8 +3,8 @@
 use regex::{Regex, RegexBuilder};
 use tabwire_wire::{ErrorCode, Failure};
 
-use super::limits::{PATTERN_CHARACTERS, PATTERN_MEMORY};
 use super::page_text::PageText;
+use crate::limits::{PATTERN_BYTES, PATTERN_CHARACTERS};
 
 /// What is searched for. Matching takes time in proportion to the text, whatever the pattern.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl Pattern {
         }
         RegexBuilder::new(expression)
             .case_insensitive(any_case)
-            .size_limit(PATTERN_MEMORY)
+            .size_limit(PATTERN_BYTES)
             .build()
             .map(Self)
             .map_err(|error| {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 use tabwire_wire::FrameId;
 
-use super::limits::REFS;
+use crate::limits::REFS_KEPT;
 
 /// A handle to one element of one document, printed as `e12`. A number is never given twice in a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,10 +17,19 @@ pub(crate) struct ElementRef(u32);
 impl ElementRef {
     /// Stands for a ref of usual length where only the length counts.
     pub(crate) const STAND_IN: Self = Self(100);
+
+    /// Stands for a ref that is to be given later; printed as a character that no text of a page has.
+    pub(crate) const BLANK: Self = Self(0);
+
+    /// How [`Self::BLANK`] is printed.
+    pub(crate) const BLANK_LETTER: char = '\0';
 }
 
 impl fmt::Display for ElementRef {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::BLANK {
+            return write!(formatter, "{}", Self::BLANK_LETTER);
+        }
         write!(formatter, "e{}", self.0)
     }
 }
@@ -55,18 +64,6 @@ impl FromStr for ElementRef {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct DocumentName(Arc<str>);
-
-impl DocumentName {
-    /// Takes the name as the agent wrote it.
-    pub(crate) fn new(name: &str) -> Self {
-        Self(Arc::from(name))
-    }
-
-    /// The name as the agent wrote it.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
 
 /// An element's number in its document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -123,18 +120,12 @@ impl RefTable {
         let minted = ElementRef(self.last);
         self.refs.insert((document, handle.key), minted);
         self.elements.insert(minted, (document, handle.key));
-        if self.elements.len() > REFS
+        if self.elements.len() > REFS_KEPT
             && let Some((_, oldest)) = self.elements.pop_first()
         {
             self.refs.remove(&oldest);
         }
         minted
-    }
-
-    /// The element's ref if it has one.
-    pub(crate) fn find(&self, handle: &ElementHandle) -> Option<ElementRef> {
-        let document = self.numbers.get(&handle.document)?;
-        self.refs.get(&(*document, handle.key)).copied()
     }
 
     /// What a ref stands for.
@@ -164,11 +155,6 @@ impl RefTable {
         for number in gone {
             self.forget(number);
         }
-    }
-
-    /// How many refs are kept.
-    pub(crate) fn len(&self) -> usize {
-        self.elements.len()
     }
 
     fn document(&mut self, frame: &FrameId, name: &DocumentName) -> DocumentNumber {
@@ -207,7 +193,7 @@ mod tests {
     fn handle(frame: &str, document: &str, key: u32) -> ElementHandle {
         ElementHandle {
             frame: FrameId::new(frame),
-            document: DocumentName::new(document),
+            document: DocumentName(Arc::from(document)),
             key: ElementKey(key),
         }
     }
@@ -223,7 +209,7 @@ mod tests {
         assert_eq!(table.mint(&handle("f", "d2", 1)).to_string(), "e3");
         assert_eq!(table.meaning(first), RefMeaning::Expired);
         assert_eq!(table.meaning(ElementRef(4)), RefMeaning::Unknown);
-        assert_eq!(table.len(), 1);
+        assert_eq!(table.elements.len(), 1);
     }
 
     #[test]
@@ -232,12 +218,12 @@ mod tests {
         let main = table.mint(&handle("main", "d1", 7));
         let inner = table.mint(&handle("inner", "d2", 7));
         assert_ne!(main, inner);
-        table.shows(&FrameId::new("inner"), &DocumentName::new("d3"));
+        table.shows(&FrameId::new("inner"), &DocumentName(Arc::from("d3")));
         assert_eq!(table.meaning(inner), RefMeaning::Expired);
         assert_eq!(table.meaning(main), RefMeaning::Element(handle("main", "d1", 7)));
         table.keep_frames(|frame| frame.as_str() != "main");
         assert_eq!(table.meaning(main), RefMeaning::Expired);
-        assert_eq!(table.len(), 0);
+        assert_eq!(table.elements.len(), 0);
         assert_eq!(table.refs.len(), 0);
         assert_eq!(table.numbers.len(), 1);
     }
@@ -245,10 +231,10 @@ mod tests {
     #[test]
     fn the_oldest_refs_go_first() {
         let mut table = RefTable::default();
-        for key in 0..u32::try_from(REFS).expect("small") + 10 {
+        for key in 0..u32::try_from(REFS_KEPT).expect("small") + 10 {
             table.mint(&handle("f", "d", key));
         }
-        assert_eq!(table.len(), REFS);
+        assert_eq!(table.elements.len(), REFS_KEPT);
         assert_eq!(table.meaning(ElementRef(10)), RefMeaning::Expired);
         assert_eq!(table.meaning(ElementRef(11)), RefMeaning::Element(handle("f", "d", 10)));
     }

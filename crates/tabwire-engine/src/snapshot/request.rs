@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::limits::{CHARACTERS_PER_TOKEN, SNAPSHOT_CHARACTERS, SNAPSHOT_TOKENS};
 use super::ref_table::ElementKey;
 use super::text_form::Spacing;
+use crate::limits::{CHARACTERS_PER_TOKEN, SNAPSHOT_CHARACTERS, SNAPSHOT_TOKENS};
 
 /// What of a page is wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,6 @@ use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use super::fence;
 use super::json_form::write_nodes;
-use super::limits::{MATCHES, PORTION_CHARACTERS, ROW_NODES};
 use super::line::searchable;
 use super::link_target::LinkTarget;
 use super::node::Node;
@@ -19,6 +18,7 @@ use super::ref_table::{DocumentName, ElementKey, RefTable};
 use super::text_form::{Spacing, write_lines};
 use super::tree::Tree;
 use super::walk_answer::WalkNode;
+use crate::limits::{SEARCH_MATCHES, SEARCH_PORTION, SEARCH_ROW};
 
 /// A search under way.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Search {
 
     /// The argument of `agent.find`: everything from here on, in the element if one is given.
     pub(crate) fn argument(from: u32, within: Option<ElementKey>) -> Value {
-        json!({ "from": from, "characters": PORTION_CHARACTERS, "within": within })
+        json!({ "from": from, "characters": SEARCH_PORTION, "within": within })
     }
 
     /// Takes a frame's answer. Returns where its next portion starts; none when that was the last.
@@ -109,7 +109,7 @@ impl Search {
                 continue;
             }
             self.total += 1;
-            if self.shown >= MATCHES {
+            if self.shown >= SEARCH_MATCHES {
                 continue;
             }
             self.shown += 1;
@@ -118,7 +118,7 @@ impl Search {
             }
             if let Some(row) = path.iter().rev().find(|place| is_row(&nodes[**place])) {
                 let end = tree.end(*row);
-                if end - row <= ROW_NODES {
+                if end - row <= SEARCH_ROW {
                     kept[*row..end].fill(true);
                 }
             }

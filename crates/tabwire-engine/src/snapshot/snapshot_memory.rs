@@ -2,10 +2,10 @@
 
 use super::delta::{KeptLine, kept_lines, write_delta};
 use super::fence;
-use super::limits::REMEMBERED_SNAPSHOTS;
 use super::page_snapshot::Snapshot;
-use super::ref_table::{DocumentName, RefTable};
+use super::ref_table::{DocumentName, ElementRef, RefTable};
 use super::request::SnapshotRequest;
+use crate::limits::SNAPSHOTS_REMEMBERED;
 
 /// The last snapshots given to one client of one tab, one for each way of asking.
 #[derive(Debug, Default)]
@@ -23,9 +23,8 @@ struct Kept {
 
 impl SnapshotMemory {
     /// Takes note of a snapshot that was given in full.
-    pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, refs: &mut RefTable) {
-        let lines = kept_lines(&snapshot.nodes, refs);
-        self.replace(snapshot, request, lines);
+    pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest) {
+        self.replace(snapshot, request, kept_lines(&snapshot.nodes));
     }
 
     /// What changed since the last snapshot that was asked for in the same way, within a fence; all of the snapshot when
@@ -36,29 +35,30 @@ impl SnapshotMemory {
         request: &SnapshotRequest,
         refs: &mut RefTable,
     ) -> String {
-        let lines = kept_lines(&snapshot.nodes, refs);
+        let lines = kept_lines(&snapshot.nodes);
         let before =
             self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
-        let changes = before.and_then(|kept| write_delta(&kept.lines, &lines));
+        // Written for its length first: refs are only given to what is shown in the end.
+        let trial = before.and_then(|kept| write_delta(&kept.lines, &lines, &mut |_| ElementRef::STAND_IN));
+        let is_short = trial.is_some_and(|changes| changes.len() <= snapshot.length(request));
+        let changes = before
+            .filter(|_| is_short)
+            .and_then(|kept| write_delta(&kept.lines, &lines, &mut |handle| refs.mint(handle)));
         self.replace(snapshot, request, lines);
-        let Some(changes) = changes else { return snapshot.to_text(refs, request) };
-        if changes.is_empty() {
-            return fence::enclose(&snapshot.heading(), "(nothing changed since the last snapshot)\n");
+        match changes {
+            None => snapshot.to_text(refs, request),
+            Some(changes) if changes.is_empty() => {
+                fence::enclose(&snapshot.heading(), "(nothing changed since the last snapshot)\n")
+            }
+            Some(changes) => {
+                fence::enclose(&snapshot.heading(), &format!("(changes since the last snapshot)\n{changes}"))
+            }
         }
-        let text =
-            fence::enclose(&snapshot.heading(), &format!("(changes since the last snapshot)\n{changes}"));
-        let whole = snapshot.to_text(refs, request);
-        if whole.len() < text.len() { whole } else { text }
-    }
-
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        self.kept.clear();
     }
 
     fn replace(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: Vec<KeptLine>) {
         self.kept.retain(|kept| kept.request != *request && kept.document == snapshot.document);
-        if self.kept.len() >= REMEMBERED_SNAPSHOTS {
+        if self.kept.len() >= SNAPSHOTS_REMEMBERED {
             self.kept.remove(0);
         }
         self.kept.push(Kept { request: request.clone(), document: snapshot.document.clone(), lines });

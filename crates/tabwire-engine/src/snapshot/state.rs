@@ -33,11 +33,6 @@ impl States {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether this state is set.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(state, value)| state.0 == name && *value != StateValue::Flag(false))
-    }
 }
 
 /// The states as they stand on a line, each after a blank: ` checked expanded=false`.
@@ -48,7 +43,7 @@ impl fmt::Display for States {
                 StateValue::Flag(true) => write!(formatter, " {}", name.0)?,
                 StateValue::Flag(false) => write!(formatter, " {}=false", name.0)?,
                 StateValue::Word(word) if is_plain(word.as_str()) => {
-                    write!(formatter, " {}={}", name.0, word.as_str())?
+                    write!(formatter, " {}={}", name.0, word.as_str())?;
                 }
                 StateValue::Word(word) => write!(formatter, " {}={}", name.0, word.quoted())?,
             }

@@ -157,6 +157,40 @@ fn long_pages_are_written_densely() {
     assert_eq!(text.lines().nth(2), Some(second));
 }
 
+/// The things on a page that has nothing but headings, links and buttons, each on a line of its own.
+fn flat_page(html: &str) -> Value {
+    let part = Regex::new(r#"(?m)^<(h1|h2|a|button)(?: href="([^"]*)")?[^>]*>([^<]*)<"#).expect("valid");
+    let nodes: Vec<Value> = part
+        .captures_iter(html)
+        .zip(1..)
+        .map(|(found, key)| match &found[1] {
+            "a" => json!([0, "link", found[3], key, {"target": found[2]}]),
+            "button" => json!([0, "button", found[3], key]),
+            heading => {
+                json!([0, "heading", found[3], key, {"level": heading[1..].parse::<u32>().expect("a level")}])
+            }
+        })
+        .collect();
+    json!(nodes)
+}
+
+#[test]
+fn the_bench_page_takes_at_most_4000_bytes_with_every_control() {
+    let nodes = flat_page(include_str!("../../../tabwire-testkit/pages/bench.html"));
+    assert_eq!(nodes.as_array().map(Vec::len), Some(206));
+    let mut page = snapshot(&nodes);
+    let request = SnapshotRequest::default();
+    page.fit(&request);
+    let text = page.to_text(&mut RefTable::default(), &request);
+    assert!(text.len() <= 3_950, "{} bytes", text.len());
+    for number in 1..=90 {
+        for control in [format!("\"Link {number}\"[e"), format!("\"Button {number}\"[e")] {
+            assert!(text.contains(&control), "{control}");
+        }
+    }
+    assert_eq!(text.matches("- h2 \"Section ").count(), 25);
+}
+
 #[test]
 fn frames_stand_where_they_are_on_the_page() {
     let main = answer(
@@ -247,7 +281,7 @@ fn a_delta_says_what_changed_and_where() {
     ]);
     let (mut memory, mut refs) = (SnapshotMemory::default(), RefTable::default());
     let request = SnapshotRequest::default();
-    memory.remember(&snapshot(&before), &request, &mut refs);
+    memory.remember(&snapshot(&before), &request);
     // Long enough that the whole page would not be shorter.
     let mut long = after.as_array().expect("nodes").clone();
     let mut longer = before.as_array().expect("nodes").clone();
@@ -261,10 +295,10 @@ fn a_delta_says_what_changed_and_where() {
     let expected = r#"
 (changes since the last snapshot)
   main [e1]
-    list [e2]
+    list [e3]
 +     listitem "Plums"
-~   checkbox "Gift" [e3] checked
--   dialog "Hello" [e4] (with 2 inside)
+~   checkbox "Gift" [e4] checked
+-   dialog "Hello" [e5] (with 2 inside)
 +   button "Pay" [e47]"#;
     assert_eq!(inside(&text), expected.trim_start());
     let text = memory.delta(&snapshot(&json!(long)), &request, &mut refs);

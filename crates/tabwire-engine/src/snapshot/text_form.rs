@@ -4,12 +4,12 @@
 //! `- link "Home" [e1] /, "Docs" [e2] /docs`. What holds only a few plain things has them on its own line after a colon,
 //! the cells of a row with bars between them.
 
-use super::limits::{LINE_CHARACTERS, SPACIOUS_CHARACTERS};
 use super::line::{Density, LineWriter, Position, Refs};
 use super::node::Node;
 use super::ref_table::{ElementHandle, ElementRef, RefTable};
 use super::role::RoleKind;
 use super::tree::Tree;
+use crate::limits::{SNAPSHOT_LINE, SNAPSHOT_SPACIOUS};
 
 /// How densely a snapshot is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing)
     let tree = Tree::new(nodes);
     let density = match spacing {
         Spacing::Spacious => Density::Spacious,
-        Spacing::Fitting if measure(&tree, Density::Spacious) <= SPACIOUS_CHARACTERS => Density::Spacious,
+        Spacing::Fitting if measure(&tree, Density::Spacious) <= SNAPSHOT_SPACIOUS => Density::Spacious,
         Spacing::Fitting => Density::Dense,
     };
     let mut mint = |handle: &ElementHandle| refs.mint(handle);
@@ -101,7 +101,7 @@ impl<'t, 'r> TextForm<'t, 'r> {
             length += node.name.as_str().len()
                 + 12
                 + node.value.as_ref().map_or(0, |value| value.as_str().len() + 8);
-            if node.role != *role || !self.is_plain(*at) || (count > 0 && length > LINE_CHARACTERS) {
+            if node.role != *role || !self.is_plain(*at) || (count > 0 && length > SNAPSHOT_LINE) {
                 break;
             }
             count += 1;
@@ -155,10 +155,10 @@ impl<'t, 'r> TextForm<'t, 'r> {
                 }
                 self.write_cell(&mut line, *cell)?;
             }
-            return (line.len() <= 2 * LINE_CHARACTERS || !self.lines.is_trial).then_some(line);
+            return (line.len() <= 2 * SNAPSHOT_LINE || !self.lines.is_trial).then_some(line);
         }
         self.write_inline(&mut line, children)?;
-        (line.len() <= LINE_CHARACTERS || !self.lines.is_trial).then_some(line)
+        (line.len() <= SNAPSHOT_LINE || !self.lines.is_trial).then_some(line)
     }
 
     fn write_cell(&mut self, line: &mut String, at: usize) -> Option<()> {

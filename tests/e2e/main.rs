@@ -2,6 +2,7 @@
 //!
 //! Every test has a world of its own (`world`) and leaves nothing behind, which the world checks.
 
+mod action;
 mod attachment;
 mod browser_fault;
 mod cdp_client;

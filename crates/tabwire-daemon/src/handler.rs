@@ -6,6 +6,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use tabwire_engine::catalogue;
 use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, StatusAnswer, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, SessionName, VERSION};
 
@@ -28,6 +29,7 @@ impl Daemon {
             RouteName::JsonVersion => self.json_version(&admitted.scope, &request).await,
             RouteName::JsonList => self.json_list(&admitted.scope, &request).await,
             RouteName::ClientSlot => self.client_slot(&admitted.scope, &request).await,
+            RouteName::Actions => Ok(json_answer(StatusCode::OK, &catalogue())),
             RouteName::Action => {
                 let name = admitted.variable.unwrap_or_default();
                 match read_body(request).await {

@@ -24,6 +24,8 @@ pub enum RouteName {
     JsonList,
     /// Whether a CDP client would be served now.
     ClientSlot,
+    /// The actions there are, with their schemas.
+    Actions,
     /// One action.
     Action,
     /// The daemon, its browsers and sessions.
@@ -64,6 +66,7 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::JsonList, "GET", "/json/list", Access::Session),
     route(RouteName::JsonList, "GET", "/json/list/", Access::Session),
     route(RouteName::ClientSlot, "GET", "/client-slot", Access::Session),
+    route(RouteName::Actions, "GET", "/v1/actions", Access::User),
     route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),

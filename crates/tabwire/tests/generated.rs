@@ -10,10 +10,24 @@ use clap::{Arg, Command};
 /// Where the pages go, below the repository.
 const CLI_PAGE: &str = "docs/reference/cli.md";
 const ENVIRONMENT_PAGE: &str = "docs/reference/environment.md";
+const ACTIONS_PAGE: &str = "docs/reference/actions.md";
+const ACTIONS_SCHEMA: &str = "docs/reference/actions.json";
 
 #[test]
 fn the_command_line_page_is_current() {
     check_page(CLI_PAGE, &cli_page());
+}
+
+#[test]
+fn the_actions_page_is_current() {
+    check_page(ACTIONS_PAGE, &actions_page());
+}
+
+#[test]
+fn the_actions_schemas_are_current() {
+    let mut text = serde_json::to_string_pretty(&tabwire_engine::catalogue()).expect("JSON");
+    text.push('\n');
+    check_page(ACTIONS_SCHEMA, &text);
 }
 
 #[test]
@@ -42,12 +56,45 @@ fn check_page(path: &str, text: &str) {
     }
 }
 
+fn actions_page() -> String {
+    let mut page = String::from(
+        "# Actions\n\n\
+         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire-engine/src/actions instead. -->\n\n\
+         Every action can be run from the command line (`tabwire NAME`), in a `tabwire batch`, and as\n\
+         `POST /v1/actions/NAME` with `{\"session\": …, \"params\": …}`. The schemas are in [actions.json](actions.json)\n\
+         and at `GET /v1/actions`. Effects: read, act, navigate, eval, files.\n\n",
+    );
+    let catalogue = tabwire_engine::catalogue();
+    for action in catalogue.as_array().into_iter().flatten() {
+        let text = |member: &str| action[member].as_str().unwrap_or_default().to_owned();
+        page.push_str(&format!("## `{}`\n\n{}\n\nEffect: {}. ", text("name"), text("description"), text("effect")));
+        page.push_str(&format!("Command: `tabwire {}`.\n\n", text("command")));
+        let required = action["parameters"]["required"].as_array().cloned().unwrap_or_default();
+        let parameters = action["parameters"]["properties"].as_object().cloned().unwrap_or_default();
+        if !parameters.is_empty() {
+            page.push_str("| Parameter | Meaning |\n|---|---|\n");
+        }
+        for (name, schema) in &parameters {
+            let needed = if required.iter().any(|required| required == name) { " (required)" } else { "" };
+            let words = schema["description"].as_str().unwrap_or_default();
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+            page.push_str(&format!("| `{name}`{needed} | {words} |\n"));
+        }
+        if !parameters.is_empty() {
+            page.push('\n');
+        }
+    }
+    page.truncate(page.trim_end().len());
+    page.push('\n');
+    page
+}
+
 fn cli_page() -> String {
     let mut root = tabwire::command();
     root.build();
     let mut page = String::from(
         "# Command line\n\n\
-         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs instead. -->\n\n\
+         <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs or the actions instead. -->\n\n\
          Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
          4 timed out; the [error reference](errors.md) has them by code.\n\n",
     );

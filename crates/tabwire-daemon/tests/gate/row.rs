@@ -126,6 +126,7 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::JsonVersion
             | RouteName::JsonList
             | RouteName::ClientSlot
+            | RouteName::Actions
             | RouteName::Status => true,
             // A handshake: browsers send an Origin with it, which is refused.
             RouteName::Cdp => true,

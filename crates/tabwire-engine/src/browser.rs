@@ -10,7 +10,7 @@ use tabwire_cdp::{
     CdpError, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource, TargetInfo,
     TargetRegistry, TaskGroup,
 };
-use tabwire_wire::{ErrorCode, Failure, TabId, TargetId};
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, TabId, TargetId};
 use tokio::sync::watch;
 
 use crate::limits::SETUP_DEADLINE;
@@ -245,6 +245,11 @@ impl Browser {
     /// Where a page is, as the browser lists it.
     pub(crate) fn find_url(&self, page: &Page) -> Option<String> {
         self.registry.find(page.target()).map(|info| info.url)
+    }
+
+    /// The cookie jar that a target lives in, if it has one of its own.
+    pub(crate) fn context_of(&self, target: &TargetId) -> Option<BrowserContextId> {
+        self.open_pages().into_iter().find(|info| info.target_id == *target)?.browser_context_id
     }
 
     /// The id of a target's tab.

@@ -8,7 +8,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::locator::Locator;
 use crate::page::Page;
-use crate::snapshot::{ElementHandle, ElementKey, ElementRef, RefMeaning};
+use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning};
 
 /// Which element is meant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -93,6 +93,22 @@ impl Element {
     }
 }
 
+/// Where an element is looked for, and how: in one frame, in the page agent's words.
+#[derive(Clone, Debug)]
+pub(crate) struct Aim {
+    pub(crate) frame: FrameId,
+    pub(crate) spec: Value,
+    /// Which of several matches, counted from 0.
+    pub(crate) nth: Option<u32>,
+}
+
+impl Aim {
+    /// Another element of the same frame, which its agent speaks of.
+    pub(crate) fn beside(&self, document: &DocumentName, key: ElementKey) -> Self {
+        Self { frame: self.frame.clone(), spec: json!({"document": document, "key": key}), nth: None }
+    }
+}
+
 impl Page {
     /// Finds an element and waits until it is ready for what is asked (`purpose`, `extra` in the agent's words).
     pub(crate) async fn prepare(
@@ -102,31 +118,47 @@ impl Page {
         extra: Value,
         deadline: Deadline,
     ) -> Result<Element, Failure> {
+        let aim = self.aim(target, deadline).await?;
+        self.prepare_at(&aim, purpose, extra, deadline).await
+    }
+
+    /// Finds out in which frame an element is to be looked for.
+    pub(crate) async fn aim(&self, target: &TargetArguments, deadline: Deadline) -> Result<Aim, Failure> {
         if target.nth == Some(0) {
             return Err(Failure::new(ErrorCode::BadArgs, "Matches are counted from 1; there is no match 0."));
         }
-        let mut argument = extra;
-        argument["for"] = json!(purpose);
-        argument["mark"] = json!(true);
-        let frame = match Locator::parse(&target.target)? {
+        Ok(match Locator::parse(&target.target)? {
             Locator::Ref(given) => {
                 let handle = self.find_ref(given)?;
-                argument["spec"] = json!({"document": handle.document, "key": handle.key});
-                handle.frame
+                let spec = json!({"document": handle.document, "key": handle.key});
+                Aim { frame: handle.frame, spec, nth: None }
             }
             Locator::Words(spec) => {
                 let (frame, nth) = self.choose_frame(&spec, target, deadline).await?;
-                argument["spec"] = spec;
-                // The agent counts from 0.
-                argument["nth"] = json!(nth.map(|nth| nth - 1));
-                frame
+                Aim { frame, spec, nth: nth.map(|nth| nth - 1) }
             }
-        };
+        })
+    }
+
+    /// Waits until an element is ready for what is asked.
+    pub(crate) async fn prepare_at(
+        &self,
+        aim: &Aim,
+        purpose: &str,
+        extra: Value,
+        deadline: Deadline,
+    ) -> Result<Element, Failure> {
+        let mut argument = extra;
+        argument["for"] = json!(purpose);
+        argument["mark"] = json!(true);
+        argument["spec"] = aim.spec.clone();
+        argument["nth"] = json!(aim.nth);
         argument["timeout"] = json!(milliseconds_left(deadline));
-        let answered = self.call_in(&frame, "prepare", &argument, with_grace(deadline)).await;
-        let prepared: Prepared = answered.map_err(|failure| self.with_refs(&frame, failure))?;
-        let mut element = Element { frame, prepared };
-        self.place_in_tab(&mut element, deadline).await?;
+        let is_hit = matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
+        let answered = self.call_in(&aim.frame, "prepare", &argument, with_grace(deadline)).await;
+        let prepared: Prepared = answered.map_err(|failure| self.with_refs(&aim.frame, failure))?;
+        let mut element = Element { frame: aim.frame.clone(), prepared };
+        self.place_in_tab(&mut element, is_hit, deadline).await?;
         Ok(element)
     }
 
@@ -144,18 +176,9 @@ impl Page {
         Err(Failure::new(code, message).with_hint("Take a new `tabwire snapshot` and use its refs."))
     }
 
-    /// Moves an element's point and rectangle from its frame's view to the tab's.
-    async fn place_in_tab(&self, element: &mut Element, deadline: Deadline) -> Result<(), Failure> {
-        #[derive(Deserialize)]
-        struct FrameBox {
-            x: f64,
-            y: f64,
-            #[serde(default = "one")]
-            scale: f64,
-        }
-        const fn one() -> f64 {
-            1.0
-        }
+    /// Moves an element's point and rectangle from its frame's view to the tab's. When the point is to be hit, the
+    /// frames above are scrolled so that it is in view, and nothing may cover it there.
+    async fn place_in_tab(&self, element: &mut Element, is_hit: bool, deadline: Deadline) -> Result<(), Failure> {
         if element.frame == *self.main_frame() {
             return Ok(());
         }
@@ -163,20 +186,45 @@ impl Page {
         let mut frame = frames.iter().find(|frame| frame.id == element.frame);
         while let Some((inner, parent)) = frame.and_then(|inner| Some((inner, inner.parent.as_ref()?))) {
             self.driver().name_frame(inner, deadline).await?;
-            let argument = json!({"frame": inner.id});
-            let outer: FrameBox = self.call_in(parent, "frameBox", &argument, deadline).await?;
-            let prepared = &mut element.prepared;
-            for (at, from) in [(&mut prepared.point.x, outer.x), (&mut prepared.point.y, outer.y)] {
-                *at = from + *at * outer.scale;
+            let mut argument = json!({"frame": inner.id});
+            if is_hit {
+                argument["point"] = json!(element.prepared.point);
             }
-            let rectangle = &mut prepared.rectangle;
-            rectangle.x = outer.x + rectangle.x * outer.scale;
-            rectangle.y = outer.y + rectangle.y * outer.scale;
-            rectangle.width *= outer.scale;
-            rectangle.height *= outer.scale;
+            let outer = self.call_in::<FrameBox>(parent, "frameBox", &argument, deadline).await;
+            match outer.map_err(|failure| self.with_refs(parent, failure)) {
+                Ok(outer) => element.prepared.move_out(&outer),
+                Err(failure) if is_hit || failure.code != ErrorCode::NotActionable => return Err(failure),
+                // A frame that is not shown has no place in the tab; what is done by other means still is.
+                Err(_) => return Ok(()),
+            }
             frame = frames.iter().find(|frame| frame.id == *parent);
         }
         Ok(())
+    }
+}
+
+/// Where the inside of a frame lies in the view of the one above it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FrameBox {
+    x: f64,
+    y: f64,
+    scale_x: f64,
+    scale_y: f64,
+}
+
+impl Prepared {
+    fn move_out(&mut self, outer: &FrameBox) {
+        self.point = Point {
+            x: outer.x + self.point.x * outer.scale_x,
+            y: outer.y + self.point.y * outer.scale_y,
+        };
+        self.rectangle = Rectangle {
+            x: outer.x + self.rectangle.x * outer.scale_x,
+            y: outer.y + self.rectangle.y * outer.scale_y,
+            width: self.rectangle.width * outer.scale_x,
+            height: self.rectangle.height * outer.scale_y,
+        };
     }
 }
 

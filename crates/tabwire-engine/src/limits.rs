@@ -35,6 +35,27 @@ pub const SETTLE_REQUESTS: Duration = Duration::from_secs(3);
 /// How long an action's answer waits for a document that keeps changing.
 pub const SETTLE_QUIET: Duration = Duration::from_millis(500);
 
+/// Characters typed before the browser's answers are waited for.
+pub const KEYS_AT_ONCE: usize = 64;
+
+/// The pause after each key when a text is typed slowly: as a fast typist does.
+pub const KEY_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a box that was clicked may take to show that it is ticked.
+pub const TICK_PATIENCE: Duration = Duration::from_millis(1_500);
+
+/// How long the browser may take to hand over a drag that the page has begun.
+pub const DRAG_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Moves that a drag is made of, so that what lies between is passed as by a hand.
+pub const DRAG_STEPS: u8 = 10;
+
+/// How long a link that was clicked for a new tab may take to open it.
+pub const NEW_TAB_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a tap may take to become a click; a page that prevents it never gets one.
+pub const TAP_PATIENCE: Duration = Duration::from_millis(500);
+
 /// Console errors that an action's answer tells.
 pub const ERRORS_TOLD: usize = 5;
 

@@ -13,6 +13,7 @@ use crate::cdp_driver::{CdpDriver, Observer};
 use crate::driver::{Driver, Place, Reply, Setting};
 use crate::limits::OUTLINE_CHARACTERS;
 use crate::page_record::PageRecord;
+use crate::pointer::Mouse;
 use crate::snapshot::{RefTable, SnapshotMemory};
 
 /// A handle on one tab's page; clones share it.
@@ -31,7 +32,7 @@ struct Inner {
     refs: Mutex<RefTable>,
     memory: Mutex<SnapshotMemory>,
     /// Held while one action's input events are sent, so that two never mix.
-    hands: tokio::sync::Mutex<()>,
+    hands: tokio::sync::Mutex<Mouse>,
 }
 
 /// What is on a page, in short.
@@ -103,7 +104,7 @@ impl Page {
     }
 
     /// Keeps other actions' input away until the guard goes.
-    pub(crate) async fn take_hands(&self, deadline: Deadline) -> Result<tokio::sync::MutexGuard<'_, ()>, Failure> {
+    pub(crate) async fn take_hands(&self, deadline: Deadline) -> Result<tokio::sync::MutexGuard<'_, Mouse>, Failure> {
         let hands = self.inner.hands.lock();
         tokio::time::timeout_at(deadline.instant(), hands).await.map_err(|_| {
             Failure::new(ErrorCode::Timeout, "Another action kept the tab's mouse and keys for too long.")

@@ -31,7 +31,7 @@ impl MouseButton {
         }
     }
 
-    const fn bit(self) -> u8 {
+    pub(crate) const fn bit(self) -> u8 {
         match self {
             Self::Left => 1,
             Self::Right => 2,
@@ -75,7 +75,54 @@ pub(crate) struct Click {
     pub(crate) modifiers: u8,
 }
 
+/// Where the mouse is and which of its buttons are held.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Mouse {
+    pub(crate) point: Point,
+    /// The protocol's sum of held buttons.
+    pub(crate) buttons: u8,
+}
+
+impl Mouse {
+    /// The button that counts while several may be held.
+    fn held(self) -> &'static str {
+        let all = [MouseButton::Left, MouseButton::Right, MouseButton::Middle];
+        all.iter().find(|button| self.buttons & button.bit() != 0).map_or("none", |button| button.name())
+    }
+}
+
 impl Page {
+    /// Moves the mouse.
+    pub(crate) fn begin_move(&self, mouse: &mut Mouse, to: Point, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+        mouse.point = to;
+        let params = json!({
+            "type": "mouseMoved", "x": to.x, "y": to.y, "modifiers": modifiers, "button": mouse.held(),
+            "buttons": mouse.buttons,
+        });
+        self.begin("Input.dispatchMouseEvent", &params, deadline)
+    }
+
+    /// Presses a button where the mouse is.
+    pub(crate) fn begin_press(&self, mouse: &mut Mouse, button: MouseButton, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+        mouse.buttons |= button.bit();
+        self.begin("Input.dispatchMouseEvent", &button_event("mousePressed", *mouse, button, modifiers), deadline)
+    }
+
+    /// Releases a button where the mouse is.
+    pub(crate) fn begin_release(&self, mouse: &mut Mouse, button: MouseButton, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+        mouse.buttons &= !button.bit();
+        self.begin("Input.dispatchMouseEvent", &button_event("mouseReleased", *mouse, button, modifiers), deadline)
+    }
+
+    /// Turns the wheel where the mouse is.
+    pub(crate) fn begin_wheel(&self, mouse: Mouse, by: Point, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+        let params = json!({
+            "type": "mouseWheel", "x": mouse.point.x, "y": mouse.point.y, "deltaX": by.x, "deltaY": by.y,
+            "modifiers": modifiers, "buttons": mouse.buttons,
+        });
+        self.begin("Input.dispatchMouseEvent", &params, deadline)
+    }
+
     /// Sends a click's events in one breath; the answers come together.
     pub(crate) fn begin_click(&self, click: &Click, deadline: Deadline) -> Vec<Reply<Value, CdpError>> {
         let event = |kind: &str, buttons: u8, count: u8| {
@@ -93,4 +140,11 @@ impl Page {
         }
         replies
     }
+}
+
+fn button_event(kind: &str, mouse: Mouse, button: MouseButton, modifiers: u8) -> Value {
+    json!({
+        "type": kind, "x": mouse.point.x, "y": mouse.point.y, "modifiers": modifiers, "button": button.name(),
+        "buttons": mouse.buttons, "clickCount": 1,
+    })
 }

@@ -3,14 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_cdp::{Feed, TargetInfo};
+use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::acted::Acted;
 use crate::action::{Action, Effect};
 use crate::context::Context;
 use crate::element::{Element, TargetArguments};
 use crate::page::Page;
-use crate::pointer::{Click as Clicking, Modifier, MouseButton, modifier_bits};
+use crate::keyboard::PRIMARY;
+use crate::limits::NEW_TAB_PATIENCE;
+use crate::pointer::{Click as Clicking, MouseButton, modifier_bits};
+use crate::pointing::PointingArguments;
 use crate::settle::Watch;
 
 /// Click an element.
@@ -30,14 +34,9 @@ pub(crate) struct Click {
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=3))]
     #[serde(default = "once")]
     count: u8,
-    /// A key to hold; may be repeated.
-    #[arg(long = "modifier", value_enum, value_name = "KEY")]
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    modifiers: Vec<Modifier>,
-    /// Where in the element, from its top left: X,Y.
-    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    position: Option<(f64, f64)>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pointing: PointingArguments,
     /// Open a link in a new tab.
     #[arg(long)]
     #[serde(default)]
@@ -58,21 +57,47 @@ impl Action for Click {
             return Err(Failure::new(ErrorCode::BadArgs, "A click is done one to three times in a row."));
         }
         let page = context.page().await?;
-        let mut modifiers = modifier_bits(&self.modifiers);
+        let mut modifiers = self.pointing.bits();
         if self.new_tab {
-            modifiers |= if cfg!(target_os = "macos") { 4 } else { 2 };
+            modifiers |= modifier_bits(&[PRIMARY]);
         }
-        let extra = match self.position {
-            Some((x, y)) => json!({"position": {"x": x, "y": y}, "guard": true}),
-            None => json!({"guard": true}),
-        };
         let watch = Watch::arm(&page, &context.browser);
-        let element = page.prepare(&self.target, "click", extra, context.deadline).await?;
+        let opened = self.new_tab.then(|| context.browser.opened());
+        let element = page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
         let clicking =
             Clicking { point: element.prepared.point, button: self.button, count: self.count, modifiers };
-        let changes = click_element(context, &page, &element, &clicking, watch).await?;
+        let mut changes = click_element(context, &page, &element, &clicking, watch).await?;
+        if let Some(opened) = opened.filter(|_| changes.new_tabs.is_empty()) {
+            changes.new_tabs.push(await_tab(context, &page, opened, &element).await?);
+        }
         Ok(Acted { did: "clicked".to_owned(), element: Some(element.description()), changes })
     }
+}
+
+/// Waits for the tab that a click was to open; the browser opens it on its own time.
+async fn await_tab(
+    context: &Context,
+    page: &Page,
+    mut opened: Feed<TargetInfo>,
+    element: &Element,
+) -> Result<TabId, Failure> {
+    let ours = async {
+        loop {
+            let info = opened.next().await.ok()?;
+            if info.is_page() && info.opener_id.as_ref().is_none_or(|opener| opener == page.target()) {
+                return Some(info);
+            }
+        }
+    };
+    let until = context.deadline.instant().min(tokio::time::Instant::now() + NEW_TAB_PATIENCE);
+    let found = page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
+    let Some(info) = found else {
+        let message = format!("{} was clicked for a new tab, but opened none.", element.description());
+        return Err(Failure::new(ErrorCode::NotActionable, message).with_hint("Only links open in new tabs."));
+    };
+    // Taken up at once, so that what it does first is seen; its loss is told when it is used.
+    let _ = context.browser.page_of(&info.target_id).await;
+    Ok(context.browser.tab_of_target(&info.target_id))
 }
 
 /// Clicks an element that is ready, and settles.
@@ -84,7 +109,8 @@ pub(crate) async fn click_element(
     mut watch: Watch,
 ) -> Result<crate::changes::Changes, Failure> {
     watch.was_at_element(element, page);
-    let hands = page.take_hands(context.deadline).await?;
+    let mut hands = page.take_hands(context.deadline).await?;
+    hands.point = clicking.point;
     let replies = page.begin_click(clicking, context.deadline);
     let ends = json!({"after": "mouseup", "count": clicking.count});
     let rest = watch.begin_rest(page, element, ends, context.deadline);

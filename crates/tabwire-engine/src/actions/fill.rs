@@ -9,7 +9,8 @@ use crate::acted::Acted;
 use crate::action::{Action, Effect};
 use crate::changes::Changes;
 use crate::context::Context;
-use crate::element::{Element, TargetArguments};
+use crate::element::{Aim, Element, TargetArguments};
+use crate::keyboard::Chord;
 use crate::page::Page;
 use crate::settle::{Settled, Watch};
 
@@ -34,7 +35,8 @@ impl Action for Fill {
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;
         let watch = Watch::arm(&page, &context.browser);
-        let (element, changes) = fill_element(context, &page, &self.target, &self.value, watch).await?;
+        let aim = page.aim(&self.target, context.deadline).await?;
+        let (element, changes) = fill_element(context, &page, &aim, &self.value, watch).await?;
         Ok(Acted { did: "filled".to_owned(), element: Some(element.description()), changes })
     }
 }
@@ -43,18 +45,18 @@ impl Action for Fill {
 pub(crate) async fn fill_element(
     context: &Context,
     page: &Page,
-    target: &TargetArguments,
+    aim: &Aim,
     value: &str,
     mut watch: Watch,
 ) -> Result<(Element, Changes), Failure> {
-    let element = page.prepare(target, "fill", json!({"value": value}), context.deadline).await?;
+    let element = page.prepare_at(aim, "fill", json!({"value": value}), context.deadline).await?;
     watch.was_at_element(&element, page);
     let hands = page.take_hands(context.deadline).await?;
     let mut replies = Vec::new();
     // The agent has set what cannot be typed, and has selected the whole text of everything else.
     let left = element.prepared.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
     if element.prepared.more.get("selectAll") == Some(&Value::Bool(true)) {
-        replies.push(page.begin("Input.dispatchKeyEvent", &select_all(), context.deadline));
+        replies.extend(page.begin_keys(&Chord::primary('a').events(), context.deadline));
     }
     match left {
         "insert" => replies.push(page.begin("Input.insertText", &json!({"text": value}), context.deadline)),
@@ -70,15 +72,6 @@ pub(crate) async fn fill_element(
         return Err(not_taken(&element, changes.value.as_deref().unwrap_or_default()));
     }
     Ok((element, changes))
-}
-
-/// The editor's own key for selecting everything.
-fn select_all() -> Value {
-    let modifiers = if cfg!(target_os = "macos") { 4 } else { 2 };
-    json!({
-        "type": "rawKeyDown", "key": "a", "code": "KeyA", "windowsVirtualKeyCode": 65, "modifiers": modifiers,
-        "commands": ["selectAll"],
-    })
 }
 
 fn backspace() -> Value {

@@ -1,22 +1,40 @@
 //! One file for each action; this one only lists them.
 
 mod back;
+mod check;
 mod click;
+mod clipboard;
 mod cookies;
+mod dblclick;
 mod dialog;
+mod drag;
 mod eval;
 mod fill;
+mod fill_form;
 mod find;
+mod focus;
 mod forward;
+mod hover;
+mod mouse;
 mod navigate;
+mod press;
 mod reload;
+mod scroll;
+mod select;
 mod snapshot;
 mod storage;
 mod tab_close;
 mod tab_new;
 mod tab_select;
 mod tabs_list;
+mod tap;
+mod type_keys;
+mod uncheck;
 mod wait_for;
+
+pub(crate) use click::click_element;
+pub(crate) use fill::fill_element;
+pub(crate) use select::choose;
 
 use crate::action::Definition;
 
@@ -25,7 +43,21 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<snapshot::Snapshot>(),
     Definition::of::<find::Find>(),
     Definition::of::<click::Click>(),
+    Definition::of::<dblclick::Dblclick>(),
+    Definition::of::<hover::Hover>(),
+    Definition::of::<tap::Tap>(),
+    Definition::of::<drag::Drag>(),
     Definition::of::<fill::Fill>(),
+    Definition::of::<fill_form::FillForm>(),
+    Definition::of::<type_keys::Type>(),
+    Definition::of::<press::Press>(),
+    Definition::of::<select::Select>(),
+    Definition::of::<check::Check>(),
+    Definition::of::<uncheck::Uncheck>(),
+    Definition::of::<focus::Focus>(),
+    Definition::of::<scroll::Scroll>(),
+    Definition::of::<mouse::Mouse>(),
+    Definition::of::<clipboard::Clipboard>(),
     Definition::of::<dialog::Dialog>(),
     Definition::of::<navigate::Navigate>(),
     Definition::of::<back::Back>(),

@@ -27,6 +27,7 @@ mod text_form;
 mod tree;
 mod walk_answer;
 
+pub(crate) use fence::enclose;
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
 pub(crate) use pattern::Pattern;

@@ -1,8 +1,15 @@
 //! Actions on real pages: each does what it says, refuses bad input, and fails well at the wrong moment.
 
+mod choosing;
 mod click;
-mod moving;
+mod clipboard;
 mod cookies;
+mod drag;
+mod fill_form;
+mod keys;
+mod moving;
+mod pointing;
+mod scroll;
 mod stage;
 mod storage;
 mod test_files;

@@ -1,0 +1,179 @@
+//! `clipboard`: reads, writes and pastes what is on the clipboard.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, Deadline};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::driver::Place;
+use crate::keyboard::Chord;
+use crate::limits::SETUP_DEADLINE;
+use crate::optional_target::OptionalTarget;
+use crate::page::Page;
+use crate::snapshot::enclose;
+
+/// Read the clipboard, write it, or paste it.
+///
+/// The page's address is granted the clipboard for as long as that takes. Pasting goes to the element that has the
+/// focus unless a target is given; with a text, that is put on the clipboard first.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Clipboard {
+    /// What to do.
+    #[arg(value_enum)]
+    what: What,
+    /// The text to write.
+    #[arg(allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: OptionalTarget,
+}
+
+/// What is done with the clipboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// Say what is on it.
+    Read,
+    /// Put a text on it.
+    Write,
+    /// Put what is on it where the keys go.
+    Paste,
+}
+
+/// What was done with the clipboard.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Used {
+    /// What was done.
+    what: What,
+    /// What is on it, when that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The element it was pasted into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    element: Option<String>,
+    /// What changed.
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+impl Action for Clipboard {
+    const NAME: &'static str = "clipboard";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Used;
+
+    async fn run(self, context: &Context) -> Result<Used, Failure> {
+        self.check()?;
+        let page = context.page().await?;
+        if let Some(text) = &self.text {
+            granted(context, &page, "clipboard-write", "writeClipboard", json!({"text": text})).await?;
+        }
+        match self.what {
+            What::Write => Ok(self.used(None, None, Changes::default())),
+            What::Read => {
+                let text = granted(context, &page, "clipboard-read", "readClipboard", json!({})).await?;
+                let text = text.as_str().unwrap_or_default().to_owned();
+                Ok(self.used(Some(text), None, Changes::default()))
+            }
+            What::Paste => {
+                let deed = Deed::on(context, &page);
+                let target = self.target.given()?;
+                let element = page.attend(target.as_ref(), context.deadline).await?;
+                let hands = page.take_hands(context.deadline).await?;
+                let pasted = page.answered(page.begin_keys(&Chord::primary('v').events(), context.deadline)).await;
+                drop(hands);
+                let changes = deed.settle(&element, pasted, json!({})).await?.changes;
+                Ok(self.used(None, element.words(), changes))
+            }
+        }
+    }
+}
+
+impl Clipboard {
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |message: &str| Err(Failure::new(ErrorCode::BadArgs, message));
+        match (self.what, &self.text) {
+            (What::Read, Some(_)) => bad("Reading the clipboard takes no text."),
+            (What::Write, None) => bad("There is no text to write."),
+            (What::Read | What::Write, _) if self.target.target.is_some() => bad("Only pasting takes a target."),
+            _ => self.target.given().map(|_| ()),
+        }
+    }
+
+    fn used(&self, text: Option<String>, element: Option<String>, changes: Changes) -> Used {
+        Used { what: self.what, text, element, changes }
+    }
+}
+
+/// What the page's agent says of a permission.
+#[derive(Deserialize)]
+struct Permission {
+    state: String,
+    origin: String,
+}
+
+/// Calls the page agent with a permission that is taken back afterwards unless it was there before.
+async fn granted(
+    context: &Context,
+    page: &Page,
+    name: &str,
+    function: &'static str,
+    argument: Value,
+) -> Result<Value, Failure> {
+    let before: Permission = page.call("permission", &json!({"name": name}), context.deadline).await?;
+    if before.state == "granted" {
+        return page.call(function, &argument, context.deadline).await;
+    }
+    set_permission(context, page, name, &before.origin, "granted", context.deadline).await?;
+    let done = page.call(function, &argument, context.deadline).await;
+    let restored = set_permission(context, page, name, &before.origin, &before.state, SETUP_DEADLINE.into()).await;
+    let done = done?;
+    restored.map(|()| done)
+}
+
+async fn set_permission(
+    context: &Context,
+    page: &Page,
+    name: &str,
+    origin: &str,
+    setting: &str,
+    deadline: Deadline,
+) -> Result<(), Failure> {
+    let mut params = json!({"permission": {"name": name}, "origin": origin, "setting": setting});
+    if let Some(jar) = context.browser.context_of(page.target()) {
+        params["browserContextId"] = json!(jar);
+    }
+    let set = page.driver().command(&Place::Browser, "Browser.setPermission", &params, deadline);
+    set.await.map(|_| ()).map_err(CdpError::into_failure)
+}
+
+/// The text without what nobody sees, line breaks and tabs kept.
+fn seen(text: &str) -> String {
+    let is_unseen = |letter: char| {
+        (letter.is_control() && letter != '\n' && letter != '\t')
+            || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}')
+            || matches!(letter, '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    text.chars().filter(|letter| !is_unseen(*letter)).collect()
+}
+
+impl Render for Used {
+    fn render(&self) -> String {
+        let first = match (self.what, &self.text, &self.element) {
+            (What::Read, Some(text), _) if text.is_empty() => "the clipboard has no text".to_owned(),
+            (What::Read, text, _) => enclose("clipboard", &format!("{}\n", seen(text.as_deref().unwrap_or_default()))),
+            (What::Write, ..) => "wrote the clipboard".to_owned(),
+            (What::Paste, _, Some(element)) => format!("pasted into {element}"),
+            (What::Paste, ..) => "pasted into the page".to_owned(),
+        };
+        let mut lines = vec![first.trim_end().to_owned()];
+        lines.extend(self.changes.lines());
+        lines.join("\n")
+    }
+}

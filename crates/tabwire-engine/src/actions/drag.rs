@@ -1,0 +1,171 @@
+//! `drag`: drags an element to another one, or by a distance.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::drag::Drag as Dragging;
+use crate::element::{Aim, Element, Point, TargetArguments};
+use crate::page::Page;
+use crate::pointing::PointingArguments;
+
+/// Drag an element onto another one, or by a distance.
+///
+/// Presses, moves in steps and lets go as a hand would. Works with the browser's own drag and drop and with pages
+/// that follow the mouse.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Drag {
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: TargetArguments,
+    /// The element to drop it on.
+    #[arg(conflicts_with = "by")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    /// Which of several matches of the element to drop on, counted from 1.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to_nth: Option<u32>,
+    /// Where on that element, from its top left: X,Y.
+    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to_position: Option<(f64, f64)>,
+    /// How far to drag it instead, in pixels: X,Y.
+    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<(f64, f64)>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pointing: PointingArguments,
+}
+
+/// What was dragged and what became of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Dragged {
+    /// The element that was dragged.
+    element: String,
+    /// The element it was dropped on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    /// Whether it was the browser's own drag and drop (with data), not only moves of the mouse.
+    native: bool,
+    /// What the page did with what was dropped: `move`, `copy`, `link`, or `none` when nothing took it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effect: Option<String>,
+    /// What changed.
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+impl Action for Drag {
+    const NAME: &'static str = "drag";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Dragged;
+
+    async fn run(self, context: &Context) -> Result<Dragged, Failure> {
+        let destination = self.destination()?;
+        let deed = Deed::begin(context).await?;
+        let page = deed.page().clone();
+        let aim = match &destination {
+            Some(target) => Some(self.find_destination(context, &page, target).await?),
+            None => None,
+        };
+        let element = page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
+        let _: Value = page.call_in(&element.frame, "watchDrag", &json!({"key": element.key()}), context.deadline).await?;
+        let mut dropped_on = None;
+        let mut hands = page.take_hands(context.deadline).await?;
+        let start = (&element.frame, element.prepared.point);
+        let mut dragging = Dragging::begin(&page, &mut hands, start, self.pointing.bits(), context.deadline).await?;
+        let to = match self.end_of(context, &page, &element, aim.as_ref()).await {
+            Ok((to, on)) => {
+                dropped_on = on.or(dropped_on);
+                to
+            }
+            Err(failure) => {
+                dragging.give_up().await;
+                return Err(failure);
+            }
+        };
+        let dragged = dragging.finish(to).await;
+        drop(hands);
+        let native = dragged.as_ref().is_ok_and(|native| *native);
+        let effect = if native { end_of_drag(context, &page, &element).await } else { None };
+        let changes = deed.settle(&element, dragged.map(|_| ()), json!({})).await?.changes;
+        Ok(Dragged { element: element.description(), to: dropped_on, native, effect, changes })
+    }
+}
+
+impl Drag {
+    fn destination(&self) -> Result<Option<TargetArguments>, Failure> {
+        let bad = |message: &str| {
+            Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give an element to drop on, or --by X,Y."))
+        };
+        match (&self.to, self.by) {
+            (Some(_), Some(_)) => bad("A drag goes to an element or by a distance, not both."),
+            (None, None) => bad("Nothing says where to drag it."),
+            (None, Some(_)) if self.to_nth.is_some() || self.to_position.is_some() => {
+                bad("--to-nth and --to-position are about an element to drop on, but there is none.")
+            }
+            (None, Some(_)) => Ok(None),
+            (Some(target), None) => Ok(Some(TargetArguments { target: target.clone(), nth: self.to_nth })),
+        }
+    }
+
+    /// Makes sure that the element to drop on is there before anything is pressed.
+    async fn find_destination(&self, context: &Context, page: &Page, target: &TargetArguments) -> Result<Aim, Failure> {
+        let aim = page.aim(target, context.deadline).await?;
+        page.prepare_at(&aim, "drop", self.drop_request(), context.deadline).await?;
+        Ok(aim)
+    }
+
+    fn drop_request(&self) -> Value {
+        let mut request = json!({"force": self.pointing.force});
+        if let Some((x, y)) = self.to_position {
+            request["position"] = json!({"x": x, "y": y});
+        }
+        request
+    }
+
+    /// Where to let go, looked at when the button is held: finding the first element may have scrolled the page.
+    async fn end_of(
+        &self,
+        context: &Context,
+        page: &Page,
+        element: &Element,
+        aim: Option<&Aim>,
+    ) -> Result<(Point, Option<String>), Failure> {
+        if let Some(aim) = aim {
+            let on = page.prepare_at(aim, "drop", self.drop_request(), context.deadline).await?;
+            return Ok((on.prepared.point, Some(on.description())));
+        }
+        let (x, y) = self.by.unwrap_or_default();
+        let from = element.prepared.point;
+        Ok((Point { x: from.x + x, y: from.y + y }, None))
+    }
+}
+
+/// What the page did with what was dropped. A page that went elsewhere does not say.
+async fn end_of_drag(context: &Context, page: &Page, element: &Element) -> Option<String> {
+    page.call_in::<Option<String>>(&element.frame, "dragEnd", &json!({}), context.deadline).await.ok().flatten()
+}
+
+impl Render for Dragged {
+    fn render(&self) -> String {
+        let mut lines = vec![match &self.to {
+            Some(to) => format!("dragged {} onto {to}", self.element),
+            None => format!("dragged {}", self.element),
+        }];
+        match self.effect.as_deref() {
+            Some("none") => lines.push("nothing took what was dropped".to_owned()),
+            Some(effect) => lines.push(format!("dropped: {effect}")),
+            None => {}
+        }
+        lines.extend(self.changes.lines());
+        lines.join("\n")
+    }
+}

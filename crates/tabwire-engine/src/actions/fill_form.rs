@@ -1,0 +1,242 @@
+//! `fill_form`: fills many fields at once, each by what it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::actions::{choose, click_element, fill_element};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::element::{Aim, Element, TargetArguments};
+use crate::form_fields::{Field, parse_field, parse_fields, read_fields};
+use crate::keyboard::Chord;
+use crate::page::Page;
+use crate::pointer::{Click, MouseButton};
+use crate::settle::Watch;
+use crate::snapshot::{DocumentName, ElementKey};
+use crate::ticking::tick;
+
+/// Fill many fields at once: texts, lists, check boxes, radio buttons.
+///
+/// What is ticked takes true or false, a group of radio buttons the label or value of one. Every field is tried;
+/// when one fails, the form is not sent and the failure tells of each.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct FillForm {
+    /// The fields as JSON: {"label=Name": "Anna", "#agree": true}.
+    #[arg(value_name = "JSON")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    form: Option<String>,
+    /// A field and what goes into it; may be repeated.
+    #[arg(long = "field", value_name = "TARGET=VALUE", value_parser = parse_field)]
+    #[serde(default, deserialize_with = "read_fields", skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<Field>,
+    /// Send the form afterwards.
+    #[arg(long)]
+    #[serde(default)]
+    submit: bool,
+}
+
+/// What became of a form.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Filled {
+    /// What became of each field.
+    fields: Vec<FieldFilled>,
+    /// The element that sent the form; `Enter` when a key did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    submitted_by: Option<String>,
+    /// What changed.
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+/// What became of one field.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct FieldFilled {
+    /// The field as it was named.
+    target: String,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    element: Option<String>,
+    /// What it holds now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+    /// Why it was not filled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+}
+
+/// What the page agent says of a field.
+#[derive(Deserialize)]
+struct FieldKind {
+    kind: String,
+    key: ElementKey,
+    document: DocumentName,
+    want: Option<bool>,
+}
+
+/// The button that sends a form.
+#[derive(Deserialize)]
+struct Submitter {
+    key: ElementKey,
+    document: DocumentName,
+}
+
+impl Action for FillForm {
+    const NAME: &'static str = "fill_form";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Filled;
+
+    async fn run(self, context: &Context) -> Result<Filled, Failure> {
+        let fields = self.all_fields()?;
+        let page = context.page().await?;
+        let mut filled = Vec::new();
+        let mut changes = Changes::default();
+        let mut first_failure = None;
+        let mut last = None;
+        for (number, field) in fields.iter().enumerate() {
+            let context = Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
+            match fill_field(&context, &page, field).await {
+                Ok((aim, element, done)) => {
+                    let value = told_value(&done, field);
+                    filled.push(FieldFilled { target: field.target.clone(), element: Some(element.description()), value, error: None });
+                    changes = done;
+                    last = Some((aim, element));
+                }
+                Err(failure) => {
+                    filled.push(FieldFilled { target: field.target.clone(), element: None, value: None, error: Some(failure.message.clone()) });
+                    let is_over = matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone);
+                    first_failure.get_or_insert(failure);
+                    if is_over {
+                        break;
+                    }
+                }
+            }
+        }
+        if let Some(failure) = first_failure {
+            return Err(not_filled(failure, &filled, fields.len()));
+        }
+        changes.value = None;
+        let mut submitted_by = None;
+        if let Some((aim, element)) = last.filter(|_| self.submit) {
+            (submitted_by, changes) = submit(context, &page, &aim, &element).await?;
+        }
+        Ok(Filled { fields: filled, submitted_by, changes })
+    }
+}
+
+impl FillForm {
+    fn all_fields(&self) -> Result<Vec<Field>, Failure> {
+        let hint = "Give a map such as {\"label=Name\": \"Anna\", \"#agree\": true}, or --field TARGET=VALUE.";
+        let bad = |message: String| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let mut fields = match &self.form {
+            Some(text) => parse_fields(text).map_err(|error| bad(format!("The form is not valid JSON: {error}.")))?,
+            None => Vec::new(),
+        };
+        fields.extend(self.fields.iter().cloned());
+        let is_simple = |value: &Value| value.is_string() || value.is_number() || value.is_boolean();
+        if let Some(field) = fields.iter().find(|field| {
+            !is_simple(&field.value) && !field.value.as_array().is_some_and(|list| list.iter().all(is_simple))
+        }) {
+            return Err(bad(format!("{} cannot take {}.", field.target, field.value)));
+        }
+        if fields.is_empty() { Err(bad("There are no fields to fill.".to_owned())) } else { Ok(fields) }
+    }
+}
+
+/// A fair share of the time that is left, so that one field that never comes leaves some for the others.
+fn share(deadline: Deadline, parts: usize) -> Deadline {
+    let now = tokio::time::Instant::now();
+    let left = deadline.instant().saturating_duration_since(now);
+    Deadline::at(now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX))
+}
+
+async fn fill_field(context: &Context, page: &Page, field: &Field) -> Result<(Aim, Element, Changes), Failure> {
+    let target = TargetArguments { target: field.target.clone(), nth: None };
+    let aim = page.aim(&target, context.deadline).await?;
+    let found = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
+    let argument = json!({"key": found.key(), "value": field.value});
+    let kind: FieldKind = page.call_in(&aim.frame, "fieldFor", &argument, context.deadline).await?;
+    let aim = aim.beside(&kind.document, kind.key);
+    let (element, changes) = match (kind.kind.as_str(), kind.want) {
+        ("tick", want) => {
+            let ticked = tick(context, page, &aim, want.unwrap_or(true), false).await?;
+            (ticked.element, ticked.changes)
+        }
+        ("select", _) => {
+            let values = field.value.as_array().cloned().unwrap_or_else(|| vec![field.value.clone()]);
+            let choices: Vec<Value> = values.iter().map(|value| json!({"any": text_of(value)})).collect();
+            choose(context, page, &aim, &choices).await?
+        }
+        ("file", _) => {
+            let message = format!("{} takes files.", found.description());
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Use `tabwire upload` for it."));
+        }
+        _ => {
+            let watch = Watch::arm(page, &context.browser);
+            fill_element(context, page, &aim, &text_of(&field.value), watch).await?
+        }
+    };
+    Ok((aim, element, changes))
+}
+
+/// What the field holds as the page tells it; what was given only for what is ticked, which is no secret.
+fn told_value(done: &Changes, field: &Field) -> Option<Value> {
+    done.value.clone().map(Value::from).or_else(|| field.value.is_boolean().then(|| field.value.clone()))
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Sends the form that a field is in: by its button, or by the Enter key.
+async fn submit(context: &Context, page: &Page, aim: &Aim, field: &Element) -> Result<(Option<String>, Changes), Failure> {
+    let argument = json!({"key": field.key()});
+    let button: Option<Submitter> = page.call_in(&aim.frame, "submitter", &argument, context.deadline).await?;
+    let Some(button) = button else {
+        let deed = Deed::on(context, page);
+        let focused = page.prepare_at(aim, "focus", json!({}), context.deadline).await?;
+        let hands = page.take_hands(context.deadline).await?;
+        let pressed = page.answered(page.begin_keys(&Chord::parse("Enter")?.events(), context.deadline)).await;
+        drop(hands);
+        let changes = deed.settle(&focused, pressed, json!({})).await?.changes;
+        return Ok((Some("Enter".to_owned()), changes));
+    };
+    let aim = aim.beside(&button.document, button.key);
+    let watch = Watch::arm(page, &context.browser);
+    let button = page.prepare_at(&aim, "click", json!({"guard": true}), context.deadline).await?;
+    let clicking = Click { point: button.prepared.point, button: MouseButton::Left, count: 1, modifiers: 0 };
+    let changes = click_element(context, page, &button, &clicking, watch).await?;
+    Ok((Some(button.description()), changes))
+}
+
+fn not_filled(first: Failure, filled: &[FieldFilled], whole: usize) -> Failure {
+    let good = filled.iter().filter(|field| field.error.is_none()).count();
+    let bad = |field: &FieldFilled| field.error.as_ref().map(|error| format!("{}: {error}", field.target));
+    let told: Vec<String> = filled.iter().filter_map(bad).collect();
+    let message = format!("{good} of {whole} fields were filled. {}", told.join(" "));
+    let failure = Failure::new(first.code, message).with_details(json!({"fields": filled}));
+    match first.hint {
+        Some(hint) => failure.with_hint(hint),
+        None => failure,
+    }
+}
+
+impl Render for Filled {
+    fn render(&self) -> String {
+        let mut lines: Vec<String> = self
+            .fields
+            .iter()
+            .map(|field| {
+                let element = field.element.as_deref().unwrap_or(&field.target);
+                field.value.as_ref().map_or_else(|| format!("filled {element}"), |value| format!("filled {element}: {value}"))
+            })
+            .collect();
+        lines.extend(self.submitted_by.as_ref().map(|by| format!("submitted by {by}")));
+        lines.extend(self.changes.lines());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,111 @@
+//! `mouse`: moves the mouse, holds and releases its buttons, turns its wheel.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::acted::Acted;
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::element::Point;
+use crate::pointer::{Modifier, MouseButton, modifier_bits};
+
+/// Move the mouse, press or release a button, or turn the wheel, at a point of the tab.
+///
+/// For what no element stands for, such as a drawing. Buttons stay held between calls.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Mouse {
+    /// What to do.
+    #[arg(value_enum)]
+    what: What,
+    /// Where, in CSS pixels from the top left of the tab: X,Y. Without it, where the mouse is.
+    #[arg(value_name = "X,Y", value_parser = crate::actions::parse_position)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<(f64, f64)>,
+    /// Which button.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    button: MouseButton,
+    /// How far to turn the wheel, in pixels: X,Y. Up and left are negative.
+    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<(f64, f64)>,
+    /// A key to hold; may be repeated.
+    #[arg(long = "modifier", value_enum, value_name = "KEY")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    modifiers: Vec<Modifier>,
+}
+
+/// What a hand does with a mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// Move it.
+    Move,
+    /// Press a button and hold it.
+    Down,
+    /// Release a button.
+    Up,
+    /// Turn the wheel.
+    Wheel,
+}
+
+impl Action for Mouse {
+    const NAME: &'static str = "mouse";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Acted;
+
+    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+        self.check()?;
+        let deed = Deed::begin(context).await?;
+        let page = deed.page().clone();
+        let surroundings = page.attend_page(context.deadline).await?;
+        let mut hands = page.take_hands(context.deadline).await?;
+        let modifiers = modifier_bits(&self.modifiers);
+        let mut replies = Vec::new();
+        if let Some((x, y)) = self.at {
+            replies.push(page.begin_move(&mut hands, Point { x, y }, modifiers, context.deadline));
+        }
+        let point = hands.point;
+        let did = match (self.what, self.by) {
+            (What::Move, _) => "moved the mouse to",
+            (What::Down, _) => {
+                replies.push(page.begin_press(&mut hands, self.button, modifiers, context.deadline));
+                "pressed the mouse at"
+            }
+            (What::Up, _) => {
+                replies.push(page.begin_release(&mut hands, self.button, modifiers, context.deadline));
+                "released the mouse at"
+            }
+            (What::Wheel, by) => {
+                let (x, y) = by.unwrap_or_default();
+                replies.push(page.begin_wheel(*hands, Point { x, y }, modifiers, context.deadline));
+                "turned the wheel at"
+            }
+        };
+        let mut moved = page.answered(replies).await;
+        drop(hands);
+        if moved.is_ok() && self.what == What::Wheel {
+            moved = page.call::<()>("drawn", &json!({}), context.deadline).await;
+        }
+        let changes = deed.settle(&surroundings, moved, json!({})).await?.changes;
+        Ok(Acted { did: format!("{did} {},{}", point.x, point.y), element: None, changes })
+    }
+}
+
+impl Mouse {
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        match (self.what, self.at, self.by) {
+            (What::Move, None, _) => bad("Nothing says where to move the mouse.", "Give X,Y."),
+            (What::Wheel, _, None) => bad("Nothing says how far to turn the wheel.", "Give --by X,Y, as in --by 0,400."),
+            (What::Move | What::Down | What::Up, _, Some(_)) => bad("--by is for the wheel.", "Leave it out."),
+            (_, Some((x, y)), _) if x < 0.0 || y < 0.0 => {
+                bad("The point is outside of the tab.", "Give a point from the tab's top left, both at least 0.")
+            }
+            _ => Ok(()),
+        }
+    }
+}

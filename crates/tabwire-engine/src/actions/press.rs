@@ -1,0 +1,56 @@
+//! `press`: presses keys and chords.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::acted::Acted;
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::keyboard::Chord;
+use crate::optional_target::OptionalTarget;
+
+/// Press keys or chords, one after the other.
+///
+/// They go to the element that has the focus unless a target is given.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Press {
+    /// Keys as in KeyboardEvent.key, with modifiers before them: Enter, ArrowDown, a, Control+a, Shift+Tab.
+    #[arg(required = true, allow_hyphen_values = true)]
+    keys: Vec<String>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: OptionalTarget,
+}
+
+impl Action for Press {
+    const NAME: &'static str = "press";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Acted;
+
+    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+        if self.keys.is_empty() {
+            return Err(Failure::new(ErrorCode::BadArgs, "There is no key to press.").with_hint("Give one, as in Enter."));
+        }
+        let chords: Vec<Chord> = self.keys.iter().map(|key| Chord::parse(key)).collect::<Result<_, _>>()?;
+        let target = self.target.given()?;
+        let deed = Deed::begin(context).await?;
+        let page = deed.page().clone();
+        let element = page.attend(target.as_ref(), context.deadline).await?;
+        let hands = page.take_hands(context.deadline).await?;
+        let mut pressed = Ok(());
+        for chord in &chords {
+            // One after the other: what a key does may decide where the next one goes.
+            pressed = page.answered(page.begin_keys(&chord.events(), context.deadline)).await;
+            if pressed.is_err() {
+                break;
+            }
+        }
+        drop(hands);
+        let changes = deed.settle(&element, pressed, json!({})).await?.changes;
+        let place = element.words().unwrap_or_else(|| "the page".to_owned());
+        Ok(Acted { did: format!("pressed {} in", self.keys.join(" ")), element: Some(place), changes })
+    }
+}

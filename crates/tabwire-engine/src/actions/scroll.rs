@@ -1,0 +1,165 @@
+//! `scroll`: scrolls the page or a part of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::element::Element;
+use crate::optional_target::OptionalTarget;
+use crate::page::Page;
+use crate::snapshot::PageText;
+
+/// Scroll the page, scroll inside an element, or scroll an element into view.
+///
+/// With only a target the element is brought into view; with --by or --to and a target, what is scrolled is the
+/// element or what it is in. Waits for what the scrolling loads and says where it ended.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Scroll {
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: OptionalTarget,
+    /// How far, in pixels: X,Y. Up and left are negative.
+    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true, conflicts_with = "to")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<(f64, f64)>,
+    /// Where to: top, bottom, left, right, or a position X,Y.
+    #[arg(long, value_name = "EDGE|X,Y")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+}
+
+/// Where the scrolling ended.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Scrolled {
+    /// What was scrolled: an element, or the page.
+    scrolled: String,
+    /// How far it moved to the right.
+    moved_x: f64,
+    /// How far it moved down.
+    moved_y: f64,
+    /// Where it is now.
+    place: Place,
+    /// The edges it is at now.
+    at: Vec<String>,
+    /// What changed.
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+/// Where something that scrolls is.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all(deserialize = "camelCase"))]
+pub(crate) struct Place {
+    /// From the left.
+    x: f64,
+    /// From the top.
+    y: f64,
+    /// How wide all of it is.
+    width: f64,
+    /// How high all of it is.
+    height: f64,
+    /// How wide the part is that is seen.
+    view_width: f64,
+    /// How high the part is that is seen.
+    view_height: f64,
+}
+
+/// What the page agent says of a scroll.
+#[derive(Deserialize)]
+struct Answer {
+    scroller: Option<Scroller>,
+    before: Place,
+    after: Place,
+}
+
+#[derive(Deserialize)]
+struct Scroller {
+    role: String,
+    name: PageText,
+}
+
+impl Action for Scroll {
+    const NAME: &'static str = "scroll";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Scrolled;
+
+    async fn run(self, context: &Context) -> Result<Scrolled, Failure> {
+        let target = self.target.given()?;
+        let mut argument = self.request()?;
+        let deed = Deed::begin(context).await?;
+        let page = deed.page().clone();
+        let element = match &target {
+            Some(target) => page.prepare(target, "scroll", json!({}), context.deadline).await?,
+            None => page.attend_page(context.deadline).await?,
+        };
+        if target.is_some() {
+            argument["key"] = json!(element.key());
+        }
+        let first: Answer = page.call_in(&element.frame, "scroll", &argument, context.deadline).await?;
+        let drawn = page.call_in::<()>(&element.frame, "drawn", &json!({}), context.deadline).await;
+        let changes = deed.settle(&element, drawn, json!({})).await?.changes;
+        let last = look(context, &page, &element, &argument).await.unwrap_or(first.after);
+        Ok(told(first.scroller, &first.before, last, changes))
+    }
+}
+
+impl Scroll {
+    /// The request in the page agent's words.
+    fn request(&self) -> Result<Value, Failure> {
+        let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let edges = "Give top, bottom, left, right, or a position such as 0,1200.";
+        match (self.by, self.to.as_deref()) {
+            (Some(_), Some(_)) => Err(bad("Scrolling goes by a distance or to a place, not both.", "Leave one out.")),
+            (Some((x, y)), None) => Ok(json!({"by": {"x": x, "y": y}})),
+            (None, Some(edge @ ("top" | "bottom" | "left" | "right"))) => Ok(json!({"edge": edge})),
+            (None, Some(place)) => match crate::actions::parse_position(place) {
+                Ok((x, y)) => Ok(json!({"to": {"x": x, "y": y}})),
+                Err(_) => Err(bad(&format!("{place:?} is no place to scroll to."), edges)),
+            },
+            (None, None) if self.target.target.is_some() => Ok(json!({})),
+            (None, None) => Err(bad("Nothing says where to scroll.", "Give a target, --by X,Y or --to top|bottom|left|right|X,Y.")),
+        }
+    }
+}
+
+/// Where it is after all has loaded; nothing when what was scrolled has gone.
+async fn look(context: &Context, page: &Page, element: &Element, argument: &Value) -> Option<Place> {
+    let nowhere = json!({"key": argument.get("key"), "by": {"x": 0, "y": 0}});
+    let answer: Answer = page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
+    Some(answer.after)
+}
+
+fn told(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> Scrolled {
+    let scrolled = scroller.map_or_else(
+        || "the page".to_owned(),
+        |one| if one.name.as_str().is_empty() { one.role } else { format!("{} {:?}", one.role, one.name.as_str()) },
+    );
+    let edges = [
+        ("top", place.y <= 0.0),
+        ("bottom", place.y + place.view_height >= place.height - 1.0),
+        ("left", place.x <= 0.0),
+        ("right", place.x + place.view_width >= place.width - 1.0),
+    ];
+    let at = edges.iter().filter(|(_, is_there)| *is_there).map(|(edge, _)| (*edge).to_owned()).collect();
+    Scrolled { scrolled, moved_x: place.x - before.x, moved_y: place.y - before.y, place, at, changes }
+}
+
+impl Render for Scrolled {
+    fn render(&self) -> String {
+        let Place { x, y, width, height, view_width, view_height } = &self.place;
+        let mut lines = vec![
+            format!("scrolled {} by {},{}", self.scrolled, self.moved_x, self.moved_y),
+            format!("at {x},{y} of {width}x{height}, {view_width}x{view_height} in view"),
+        ];
+        if !self.at.is_empty() {
+            lines.push(format!("reached: {}", self.at.join(", ")));
+        }
+        lines.extend(self.changes.lines());
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,106 @@
+//! `select`: chooses options of a list.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::acted::Acted;
+use crate::action::{Action, Effect};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::element::{Aim, Element, TargetArguments};
+use crate::page::Page;
+
+/// Choose options of a list by label or value.
+///
+/// Waits for options that are not there yet. In a list that takes several, those given are chosen and all others are
+/// not.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Select {
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: TargetArguments,
+    /// What to choose; several for a list that takes several.
+    #[arg(required = true, allow_hyphen_values = true)]
+    options: Vec<String>,
+    /// What the options are given by.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    by: By,
+}
+
+/// What an option is given by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum By {
+    /// Its value, else its label.
+    #[default]
+    Any,
+    /// Its value.
+    Value,
+    /// Its label.
+    Label,
+    /// Its place in the list, counted from 1.
+    Index,
+}
+
+impl Action for Select {
+    const NAME: &'static str = "select";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Acted;
+
+    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+        let choices: Vec<Value> =
+            self.options.iter().map(|option| choice(self.by, option)).collect::<Result<_, _>>()?;
+        let page = context.page().await?;
+        let aim = page.aim(&self.target, context.deadline).await?;
+        let (element, changes) = choose(context, &page, &aim, &choices).await?;
+        Ok(Acted { did: "selected in".to_owned(), element: Some(element.description()), changes })
+    }
+}
+
+/// An option in the page agent's words.
+fn choice(by: By, option: &str) -> Result<Value, Failure> {
+    Ok(match by {
+        By::Any => json!({"any": option}),
+        By::Value => json!({"value": option}),
+        By::Label => json!({"label": option}),
+        By::Index => match option.parse::<u32>() {
+            Ok(index) if index > 0 => json!({"index": index - 1}),
+            _ => {
+                let message = format!("{option:?} is no place in a list.");
+                return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Places are counted from 1."));
+            }
+        },
+    })
+}
+
+/// Chooses options, in the page agent's words, and makes sure that they are chosen.
+pub(crate) async fn choose(
+    context: &Context,
+    page: &Page,
+    aim: &Aim,
+    choices: &[Value],
+) -> Result<(Element, Changes), Failure> {
+    let deed = Deed::on(context, page);
+    let element = page.prepare_at(aim, "select", json!({"choices": choices}), context.deadline).await?;
+    let changes = deed.settle(&element, Ok(()), json!({})).await?.changes;
+    if changes.dialog.is_some() || changes.navigated {
+        return Ok((element, changes));
+    }
+    let argument = json!({"key": element.key(), "choices": choices});
+    match page.call_in::<bool>(&element.frame, "areChosen", &argument, context.deadline).await {
+        Ok(false) => {
+            let held = changes.value.as_deref().unwrap_or_default();
+            let message = format!("{} did not keep the choice; it has {held:?}.", element.description());
+            Err(Failure::new(ErrorCode::NotActionable, message)
+                .with_hint("The page undid it. Take a snapshot to see what it asks for."))
+        }
+        // A list that was replaced cannot be looked at; it has taken the choice.
+        Ok(true) => Ok((element, changes)),
+        Err(failure) if failure.code == ErrorCode::RefExpired => Ok((element, changes)),
+        Err(failure) => Err(failure),
+    }
+}

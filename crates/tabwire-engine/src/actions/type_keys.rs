@@ -1,0 +1,88 @@
+//! `type`: types a text key by key.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::acted::Acted;
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::deed::Deed;
+use crate::keyboard::{Chord, Typed};
+use crate::limits::KEY_PAUSE;
+use crate::optional_target::OptionalTarget;
+
+/// Type a text key by key, behind what is there.
+///
+/// Goes to the element that has the focus unless a target is given. For pages that react to keys; `fill` is faster
+/// and replaces what is there. Line breaks press Enter and tabs press Tab.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Type {
+    /// The text.
+    #[arg(allow_hyphen_values = true)]
+    text: String,
+    #[command(flatten)]
+    #[serde(flatten)]
+    target: OptionalTarget,
+    /// Pause after each key, as a person does.
+    #[arg(long)]
+    #[serde(default)]
+    slowly: bool,
+    /// Press Enter at the end.
+    #[arg(long)]
+    #[serde(default)]
+    submit: bool,
+}
+
+impl Action for Type {
+    const NAME: &'static str = "type";
+    const EFFECT: Effect = Effect::Act;
+    type Output = Acted;
+
+    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+        if self.text.is_empty() && !self.submit {
+            return Err(Failure::new(ErrorCode::BadArgs, "There is no text to type.")
+                .with_hint("Give a text, or use `tabwire fill` with an empty value to clear a field."));
+        }
+        let pause = self.slowly.then_some(KEY_PAUSE);
+        self.check_time(context)?;
+        let target = self.target.given()?;
+        let deed = Deed::begin(context).await?;
+        let page = deed.page().clone();
+        let element = page.attend(target.as_ref(), context.deadline).await?;
+        if target.is_some() {
+            let _: bool = page.call_in(&element.frame, "caretToEnd", &json!({"key": element.key()}), context.deadline).await?;
+        }
+        let hands = page.take_hands(context.deadline).await?;
+        let Typed { characters, mut outcome } = page.type_text(&self.text, pause, context.deadline).await;
+        if self.submit && outcome.is_ok() {
+            let enter = Chord::parse("Enter")?.events();
+            outcome = page.answered(page.begin_keys(&enter, context.deadline)).await;
+        }
+        drop(hands);
+        let changes = deed.settle(&element, outcome, json!({})).await?.changes;
+        let whole = self.text.replace("\r\n", "\n").chars().count();
+        let did = match (characters == whole, self.submit) {
+            (false, _) => format!("typed {characters} of {whole} characters, then was interrupted, into"),
+            (true, true) => "typed and pressed Enter in".to_owned(),
+            (true, false) => "typed into".to_owned(),
+        };
+        Ok(Acted { did, element: Some(element.words().unwrap_or_else(|| "the page".to_owned())), changes })
+    }
+}
+
+impl Type {
+    /// A text that cannot be typed in time is refused before anything is typed.
+    fn check_time(&self, context: &Context) -> Result<(), Failure> {
+        let count = u32::try_from(self.text.chars().count()).unwrap_or(u32::MAX);
+        let needed = if self.slowly { KEY_PAUSE.saturating_mul(count) } else { return Ok(()) };
+        let left = context.deadline.instant().saturating_duration_since(tokio::time::Instant::now());
+        if needed < left {
+            return Ok(());
+        }
+        let message = format!("Typing {count} characters slowly takes {} s, longer than there is time.", needed.as_secs() + 1);
+        Err(Failure::new(ErrorCode::BadArgs, message)
+            .with_hint(format!("Pass --timeout {}, or leave --slowly out.", needed.as_secs() + 5)))
+    }
+}

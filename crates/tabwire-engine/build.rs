@@ -23,5 +23,7 @@ fn main() {
     let script =
         format!("if (!globalThis.tabwire) {{ (() => {{ \"use strict\";\n{}\n}})(); }}\n", texts.join("\n"));
     let target = Path::new(&env::var_os("OUT_DIR").expect("set by cargo")).join("page_agent.js");
+    // A new file, never the old one written over: it may be shared with another checkout.
+    let _ = fs::remove_file(&target);
     fs::write(target, script).expect("written");
 }

@@ -126,6 +126,8 @@ function finishPurpose(element, request, purpose) {
       return checkStep(element, request.want);
     case "focus":
       return focusOn(element) ? {} : { unmet: unfocusable(element) };
+    case "upload":
+      return { upload: fileInputFacts(element) };
     default:
       return {};
   }

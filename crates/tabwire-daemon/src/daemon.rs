@@ -115,12 +115,13 @@ impl Daemon {
         })?;
         Handshake::new(instance.clone(), port, &token).write(&config.paths.handshake())?;
         let tasks = TaskGroup::new();
+        let files = Arc::new(FileShelf::new(config.paths.state.clone()));
         let daemon = Arc::new(Self {
             port,
             gate: Gate::new(token),
             fleet: Fleet::new(config.clone(), instance, tasks.clone()),
-            sessions: SessionTable::new(config.paths.sessions(), tasks.clone()),
-            files: Arc::new(FileShelf::new(config.paths.state.clone())),
+            sessions: SessionTable::new(config.paths.sessions(), Arc::clone(&files), tasks.clone()),
+            files,
             tasks,
             work: Work::default(),
             since: Instant::now(),

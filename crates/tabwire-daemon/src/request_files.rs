@@ -203,6 +203,12 @@ impl Files for RequestFiles {
         })?;
         Ok(place.path())
     }
+
+    fn discard_download(&self, kept: &Path) {
+        if let Ok(place) = self.shelf.find_download(kept) {
+            place.remove();
+        }
+    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,16 @@ use std::time::Instant;
 
 use tabwire_browser::Ownership;
 use tabwire_cdp::{TaskGroup, channel_pair};
-use tabwire_engine::{Browser, Page, TabBook};
+use tabwire_engine::{Browser, Files, Page, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_wire::api::{SessionOptions, SessionStatus};
 use tabwire_wire::{ErrorCode, Failure, SessionName, UpstreamKind};
 use tokio::sync::{Mutex, Semaphore};
 
+use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, ServedBrowser, in_background};
 use crate::hub::HubGone;
+use crate::request_files::RequestFiles;
 use crate::session_record::SessionRecord;
 use crate::token::Token;
 
@@ -23,6 +25,7 @@ pub(crate) struct Session {
     pub(crate) name: SessionName,
     pub(crate) secret: Token,
     directory: PathBuf,
+    files: Arc<FileShelf>,
     tasks: TaskGroup,
     /// The one place for a CDP client, when the session serves one at a time.
     pub(crate) slot: Arc<Semaphore>,
@@ -67,9 +70,15 @@ pub(crate) struct Ready {
 }
 
 impl Session {
-    pub(crate) fn new(name: SessionName, secret: Token, directory: PathBuf, tasks: TaskGroup) -> Self {
+    pub(crate) fn new(
+        name: SessionName,
+        secret: Token,
+        directory: PathBuf,
+        files: Arc<FileShelf>,
+        tasks: TaskGroup,
+    ) -> Self {
         let slot = Arc::new(Semaphore::new(1));
-        Self { name, secret, directory, tasks, slot, live: Mutex::new(None) }
+        Self { name, secret, directory, files, tasks, slot, live: Mutex::new(None) }
     }
 
     /// The session's browser, started or reached if there is none.
@@ -134,7 +143,10 @@ impl Session {
         let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, epoch_of(&browser)));
-        let engine = Arc::new(Browser::start(ours.0, ours.1, book, &self.tasks).await?);
+        // What a browser of its user's own downloads is its user's business.
+        let keeps = browser.ownership.may_close();
+        let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
+        let engine = Arc::new(Browser::start(ours.0, ours.1, book, files, &self.tasks).await?);
         let live = Arc::new(LiveSession { browser, engine, options, since: Instant::now() });
         self.remember(&live);
         Ok(live)

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tabwire_cdp::TaskGroup;
 use tabwire_wire::{ErrorCode, Failure, SessionName};
 
+use crate::file_shelf::FileShelf;
 use crate::gate::Secrets;
 use crate::session::{LiveSession, Session};
 use crate::session_record::SessionRecord;
@@ -15,13 +16,14 @@ use crate::token::Token;
 #[derive(Debug)]
 pub(crate) struct SessionTable {
     directory: PathBuf,
+    files: Arc<FileShelf>,
     tasks: TaskGroup,
     sessions: Mutex<BTreeMap<SessionName, Arc<Session>>>,
 }
 
 impl SessionTable {
-    pub(crate) fn new(directory: PathBuf, tasks: TaskGroup) -> Self {
-        Self { directory, tasks, sessions: Mutex::new(BTreeMap::new()) }
+    pub(crate) fn new(directory: PathBuf, files: Arc<FileShelf>, tasks: TaskGroup) -> Self {
+        Self { directory, files, tasks, sessions: Mutex::new(BTreeMap::new()) }
     }
 
     fn sessions(&self) -> MutexGuard<'_, BTreeMap<SessionName, Arc<Session>>> {
@@ -41,7 +43,8 @@ impl SessionTable {
                 Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
             })?,
         };
-        let session = Session::new(name.clone(), secret, self.directory.clone(), self.tasks.clone());
+        let (directory, files) = (self.directory.clone(), Arc::clone(&self.files));
+        let session = Session::new(name.clone(), secret, directory, files, self.tasks.clone());
         let session = Arc::new(session);
         sessions.insert(name.clone(), Arc::clone(&session));
         Ok(session)

@@ -1,18 +1,20 @@
 //! A browser as the engine sees it: its tabs, and one page handle for each that was used.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use tabwire_cdp::{
-    CdpError, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource, TargetInfo,
+    CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource, TargetInfo,
     TargetRegistry, TaskGroup,
 };
-use tabwire_wire::{BrowserContextId, ErrorCode, Failure, TabId, TargetId};
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, FrameId, TabId, TargetId};
 use tokio::sync::watch;
 
+use crate::download_keeper::DownloadKeeper;
+use crate::files::Files;
 use crate::limits::SETUP_DEADLINE;
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
@@ -43,6 +45,7 @@ pub struct Browser {
     state: Arc<Mutex<State>>,
     /// Held while a page is attached to, so that it is attached to once.
     attaching: tokio::sync::Mutex<()>,
+    downloads: Arc<DownloadKeeper>,
     tasks: TaskGroup,
 }
 
@@ -50,6 +53,8 @@ pub struct Browser {
 struct State {
     book: TabBook,
     pages: HashMap<TargetId, OpenPage>,
+    /// Tabs of our own that nobody is to act on.
+    hidden: HashSet<TargetId>,
 }
 
 #[derive(Debug)]
@@ -59,7 +64,8 @@ struct OpenPage {
 }
 
 impl Browser {
-    /// Starts as a client on the given wires.
+    /// Starts as a client on the given wires. With files, everything its pages download is kept; without, that is
+    /// the browser's own business unless a download is asked for.
     ///
     /// # Errors
     /// When the browser does not answer.
@@ -67,16 +73,18 @@ impl Browser {
         source: FrameSource,
         sink: FrameSink,
         book: TabBook,
+        files: Option<Arc<dyn Files>>,
         tasks: &TaskGroup,
     ) -> Result<Self, Failure> {
         let connection = Connection::start(source, sink, tasks);
+        let downloads = DownloadKeeper::start(&connection, files, tasks);
         let registry =
             TargetRegistry::start(&connection, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
-        let state = Arc::new(Mutex::new(State { book, pages: HashMap::new() }));
+        let state = Arc::new(Mutex::new(State { book, pages: HashMap::new(), hidden: HashSet::new() }));
         let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
         tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
         let attaching = tokio::sync::Mutex::new(());
-        let browser = Self { connection, registry, state, attaching, tasks: tasks.clone() };
+        let browser = Self { connection, registry, state, attaching, downloads, tasks: tasks.clone() };
         browser.forget_closed();
         Ok(browser)
     }
@@ -86,7 +94,9 @@ impl Browser {
     }
 
     fn open_pages(&self) -> Vec<TargetInfo> {
-        self.registry.list().into_iter().filter(TargetInfo::is_page).collect()
+        let listed = self.registry.list();
+        let state = self.state();
+        listed.into_iter().filter(|info| info.is_page() && !state.hidden.contains(&info.target_id)).collect()
     }
 
     fn forget_closed(&self) -> Vec<TargetInfo> {
@@ -94,6 +104,7 @@ impl Browser {
         let is_open = |target: &TargetId| open.iter().any(|info| info.target_id == *target);
         let mut state = self.state();
         state.book.retain(is_open);
+        state.hidden.retain(|target| self.registry.find(target).is_some());
         state.pages.retain(|target, open| is_open(target) && !open.page.is_gone());
         open
     }
@@ -250,6 +261,37 @@ impl Browser {
     /// The cookie jar that a target lives in, if it has one of its own.
     pub(crate) fn context_of(&self, target: &TargetId) -> Option<BrowserContextId> {
         self.open_pages().into_iter().find(|info| info.target_id == *target)?.browser_context_id
+    }
+
+    /// What the browser downloads.
+    pub(crate) fn downloads(&self) -> &DownloadKeeper {
+        &self.downloads
+    }
+
+    /// Whether a page that is in use has this frame.
+    pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
+        let state = self.state();
+        state.pages.values().any(|open| open.page.driver().has_frame(frame))
+    }
+
+    /// Opens a tab that is in no list, and gives what reaches it.
+    pub(crate) async fn open_hidden_tab(&self) -> Result<(TargetId, CdpSession), Failure> {
+        let target = self.create_tab(true).await?;
+        self.state().hidden.insert(target.clone());
+        match self.registry.attach(&target, SETUP_DEADLINE).await {
+            Ok(session) => Ok((target, session)),
+            Err(error) => {
+                self.close_hidden_tab(&target);
+                Err(error.into_failure())
+            }
+        }
+    }
+
+    /// Closes such a tab, without waiting.
+    pub(crate) fn close_hidden_tab(&self, target: &TargetId) {
+        // Not taken off the list of hidden ones: it is seen until the browser has closed it.
+        let params = json!({"targetId": target});
+        let _ = self.connection.browser().begin("Target.closeTarget", &params, SETUP_DEADLINE);
     }
 
     /// The id of a target's tab.

@@ -5,6 +5,7 @@ use serde::Serialize;
 use tabwire_wire::TabId;
 
 use crate::dialog::Dialog;
+use crate::download_log::Download;
 
 /// What changed while an action ran. What did not change is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -34,9 +35,9 @@ pub(crate) struct Changes {
     /// A dialog the page opened; it waits for an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
-    /// Downloads that began, by name.
+    /// Downloads that began.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub downloads: Vec<String>,
+    pub downloads: Vec<Download>,
     /// A file chooser waits for files: `single` or `multiple`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_chooser: Option<String>,
@@ -83,7 +84,7 @@ impl Changes {
         if let Some(dialog) = &self.dialog {
             lines.push(format!("dialog: {} {:?} (answer with `tabwire dialog`)", dialog.kind, dialog.message));
         }
-        lines.extend(self.downloads.iter().map(|name| format!("download: {name:?}")));
+        lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {
             lines.push(format!("file chooser: {mode} (give files with `tabwire upload`)"));
         }

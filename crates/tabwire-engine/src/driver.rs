@@ -3,11 +3,14 @@
 //! Only plain values cross it: no handles into the page, no protocol objects.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use serde_json::Value;
 use tabwire_cdp::{CdpError, Deadline, EventStream};
 use tabwire_wire::{Failure, FrameId};
+
+use crate::snapshot::ElementKey;
 
 /// An answer that is on its way: what it answers was sent when it was made, not when it is first awaited.
 pub(crate) type Reply<T, E = Failure> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
@@ -34,6 +37,15 @@ pub(crate) struct Frame {
     pub(crate) holder: Option<FrameId>,
     /// Where it is.
     pub(crate) url: String,
+}
+
+/// A file input, as the page agent or the browser names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileInput {
+    /// An element the agent knows.
+    Element(ElementKey),
+    /// A node the browser told of.
+    Node(i64),
 }
 
 /// A command that is to hold in every process of a page.
@@ -75,6 +87,15 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// Listens from now on to events of the page and of its frames' processes; an event is in its stream before
     /// the answer to a command that the browser answered after it.
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream>;
+
+    /// Whether the page has this frame.
+    fn has_frame(&self, frame: &FrameId) -> bool;
+
+    /// What the page agent says of a file input.
+    fn file_input(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Reply<Value>;
+
+    /// Gives files to a file input.
+    fn give_files(&self, frame: &FrameId, input: FileInput, files: &[PathBuf], deadline: Deadline) -> Reply<()>;
 
     /// Whether the page is no longer there.
     fn is_gone(&self) -> bool;

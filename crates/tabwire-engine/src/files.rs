@@ -91,4 +91,7 @@ pub trait Files: Send + Sync + fmt::Debug {
         suggested_name: &str,
         wish: Option<&Path>,
     ) -> Result<PathBuf, Failure>;
+
+    /// Throws away a download that was kept in our own directory.
+    fn discard_download(&self, kept: &Path);
 }

@@ -2,6 +2,7 @@
 //!
 //! Knows nothing of sockets, sessions or policy. It is a client of a browser like any other.
 
+mod accepted_kinds;
 mod acted;
 mod action;
 mod actions;
@@ -19,6 +20,10 @@ mod cookie_view;
 mod deed;
 mod dialog;
 mod drag;
+mod download_keeper;
+mod download_log;
+mod download_story;
+mod download_tab;
 mod driver;
 mod element;
 mod evaluation;

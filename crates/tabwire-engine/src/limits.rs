@@ -118,3 +118,21 @@ pub const SEARCH_MATCHES: usize = 40;
 
 /// A row or list item of at most this many nodes is shown whole when something in it matches.
 pub const SEARCH_ROW: usize = 16;
+
+/// Largest download unless the caller says otherwise; larger ones are cancelled.
+pub const DOWNLOAD_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Downloads of a browser that are remembered; older ones are forgotten first, their files stay.
+pub const DOWNLOADS_REMEMBERED: usize = 200;
+
+/// Downloads under way at once; a page that begins more has them cancelled.
+pub const DOWNLOADS_AT_ONCE: usize = 32;
+
+/// How long an action's answer waits for downloads that it set off; longer ones are told as under way.
+pub const SETTLE_DOWNLOAD: Duration = Duration::from_secs(1);
+
+/// How long a click may take to begin a download.
+pub const DOWNLOAD_BEGINS: Duration = Duration::from_secs(10);
+
+/// Files that are given to a page at once.
+pub const UPLOAD_FILES: usize = 100;

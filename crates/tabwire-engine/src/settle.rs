@@ -17,6 +17,8 @@ use crate::driver::Reply;
 use crate::element::Element;
 use crate::changes::Changes;
 use crate::console_log::ConsoleEntry;
+use crate::download_log::DownloadBegun;
+use crate::download_story::DownloadStory;
 use crate::event_mix::EventMix;
 use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS, SETTLE_WINDOW};
 use crate::page::Page;
@@ -45,6 +47,7 @@ pub(crate) struct Watch {
     events: EventMix,
     opened: Feed<TargetInfo>,
     console: u64,
+    downloads: DownloadStory,
     before: Option<Place>,
     unfolding: Unfolding,
     /// Whether the element acted on is in the main frame's reach.
@@ -71,7 +74,7 @@ struct Unfolding {
     navigated: bool,
     /// Windows the page opened.
     windows: usize,
-    downloads: Vec<String>,
+    downloads: Vec<DownloadBegun>,
 }
 
 /// What the page agent says of the document.
@@ -151,13 +154,6 @@ struct LifecycleEvent {
     name: String,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct DownloadBegun {
-    frame_id: FrameId,
-    suggested_filename: String,
-}
-
 /// What came of an action.
 #[derive(Debug)]
 pub(crate) struct Settled {
@@ -231,10 +227,8 @@ impl Unfolding {
             "Page.windowOpen" => self.windows += 1,
             "Page.frameStoppedLoading" if !self.navigated => self.loading = None,
             "Page.downloadWillBegin" => {
-                let begun: DownloadBegun = event.to()?;
-                let _ = begun.frame_id;
                 self.loading = None;
-                self.downloads.push(begun.suggested_filename);
+                self.downloads.push(event.to()?);
             }
             _ => {}
         }
@@ -249,6 +243,7 @@ impl Watch {
             events: EventMix::new(page.driver().events(METHODS)),
             opened: browser.opened(),
             console: page.record().console().count(),
+            downloads: DownloadStory::begin(browser),
             before: None,
             unfolding: Unfolding { main: Some(page.main_frame().clone()), ..Unfolding::default() },
             in_main: true,
@@ -359,7 +354,7 @@ impl Watch {
             }
         }
         let matches = self.matches;
-        self.tell(page, browser, &mut changes).await;
+        self.tell(page, browser, &mut changes, deadline).await;
         Ok(Settled { changes, matches })
     }
 
@@ -404,13 +399,18 @@ impl Watch {
         true
     }
 
-    async fn tell(mut self, page: &Page, browser: &Browser, changes: &mut Changes) {
+    async fn tell(mut self, page: &Page, browser: &Browser, changes: &mut Changes, deadline: Deadline) {
         self.tell_recorded(page, changes);
         while let Some(opened) = self.next_opened(page, changes.new_tabs.len()).await {
             changes.new_tabs.push(browser.tab_of_target(&opened));
+            self.downloads.add_tab(&opened);
             // Taken up at once, so that what it does first is seen; its loss is told when it is used.
             let _ = browser.page_of(&opened).await;
         }
+        for begun in std::mem::take(&mut self.unfolding.downloads) {
+            self.downloads.add(begun);
+        }
+        changes.downloads = self.downloads.told(page, browser, deadline).await;
     }
 
     /// A tab that the page opened; waited for a moment when the page said it opens one.
@@ -430,7 +430,6 @@ impl Watch {
     fn tell_recorded(&mut self, page: &Page, changes: &mut Changes) {
         changes.navigated = self.unfolding.navigated;
         changes.requests = self.unfolding.over;
-        changes.downloads = std::mem::take(&mut self.unfolding.downloads);
         changes.dialog.clone_from(&page.record().dialog().borrow());
         changes.file_chooser = page
             .record()

@@ -8,6 +8,8 @@ mod cookies;
 mod dblclick;
 mod dialog;
 mod drag;
+mod download_file;
+mod downloads;
 mod eval;
 mod fill;
 mod fill_form;
@@ -30,6 +32,7 @@ mod tabs_list;
 mod tap;
 mod type_keys;
 mod uncheck;
+mod upload;
 mod wait_for;
 
 pub(crate) use click::click_element;
@@ -59,6 +62,9 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<mouse::Mouse>(),
     Definition::of::<clipboard::Clipboard>(),
     Definition::of::<dialog::Dialog>(),
+    Definition::of::<upload::Upload>(),
+    Definition::of::<download_file::DownloadFile>(),
+    Definition::of::<downloads::Downloads>(),
     Definition::of::<navigate::Navigate>(),
     Definition::of::<back::Back>(),
     Definition::of::<forward::Forward>(),

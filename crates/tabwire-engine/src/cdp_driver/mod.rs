@@ -2,10 +2,12 @@
 //!
 //! Knows nothing of what the agent's functions mean.
 
+mod file_input;
 mod process_settings;
 mod setup;
 mod watch;
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
@@ -13,7 +15,7 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
-use crate::driver::{Driver, Frame, Place, Reply, Setting};
+use crate::driver::{Driver, FileInput, Frame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
@@ -242,6 +244,20 @@ impl Driver for CdpDriver {
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {
         let sessions = self.frames().sessions();
         sessions.iter().map(|session| session.events(EventFilter::methods(methods.iter().copied()))).collect()
+    }
+
+    fn has_frame(&self, frame: &FrameId) -> bool {
+        self.frames().find(frame).is_some()
+    }
+
+    fn file_input(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Reply<Value> {
+        let (driver, frame) = (self.clone(), frame.clone());
+        Box::pin(async move { driver.ask_file_input(&frame, input, deadline).await })
+    }
+
+    fn give_files(&self, frame: &FrameId, input: FileInput, files: &[PathBuf], deadline: Deadline) -> Reply<()> {
+        let (driver, frame, files) = (self.clone(), frame.clone(), files.to_vec());
+        Box::pin(async move { driver.set_file_input(&frame, input, &files, deadline).await })
     }
 
     fn is_gone(&self) -> bool {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::{Deadline, TaskGroup, WebSocketAddress};
-use tabwire_engine::{Browser, Context, TabBook, find_action};
+use tabwire_engine::{Browser, Context, Files, TabBook, find_action};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tabwire_wire::{ErrorCode, Failure, TabId, UpstreamKind};
@@ -36,9 +36,10 @@ impl Stage {
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let book = TabBook::new(UpstreamKind::Websocket, 1);
-        let browser = Browser::start(source, sink, book, &tasks).await.expect("starts");
-        let site = Site::start().await.expect("a free port");
         let files = Arc::new(TestFiles::new());
+        let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);
+        let browser = Browser::start(source, sink, book, Some(kept), &tasks).await.expect("starts");
+        let site = Site::start().await.expect("a free port");
         Self { browser: Arc::new(browser), site, files, _tasks: tasks, _process: process }
     }
 

@@ -82,4 +82,8 @@ impl Files for TestFiles {
         std::fs::rename(staged, &path).map_err(|error| refused(&path, &error))?;
         Ok(path)
     }
+
+    fn discard_download(&self, kept: &Path) {
+        std::fs::remove_file(kept).expect("a file of ours");
+    }
 }

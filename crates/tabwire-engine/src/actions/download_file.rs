@@ -1,0 +1,236 @@
+//! `download_file`: saves what an address or an element leads to, and answers when the whole file is there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::action::{Action, Effect, Render};
+use crate::actions::click::click_element;
+use crate::context::Context;
+use crate::download_keeper::size_reason;
+use crate::download_log::{Download, DownloadState};
+use crate::download_story::{DownloadStory, await_end};
+use crate::download_tab::{DownloadTab, not_downloaded};
+use crate::element::TargetArguments;
+use crate::limits::{DOWNLOAD_BEGINS, DOWNLOAD_BYTES};
+use crate::page::Page;
+use crate::pointer::{Click, MouseButton};
+use crate::settle::Watch;
+
+/// Download a file, by its address or by clicking an element.
+///
+/// An address is fetched by the browser with its cookies, in no tab that anybody sees. The answer comes when the whole
+/// file is in its place.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct DownloadFile {
+    /// An address (http, https, data, blob), or an element to click: a ref (e12), a CSS selector, text=, role=, ….
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Which of several matches, counted from 1.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nth: Option<u32>,
+    /// An address, which may be relative to the page's.
+    #[arg(long, value_name = "URL", conflicts_with_all = ["target", "nth"])]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Where to put it: a file that is not there yet, or a directory, below a declared root. Left out: our own directory.
+    #[arg(long, value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    /// Give up when the file is larger; 256 MiB if left out.
+    #[arg(long, value_name = "BYTES")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_bytes: Option<u64>,
+}
+
+/// A file that was downloaded.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Downloaded {
+    #[serde(flatten)]
+    download: Download,
+}
+
+/// What is to be downloaded.
+enum Wanted {
+    Address(String),
+    Element(TargetArguments),
+}
+
+/// Cancels a download that nobody waits for any more.
+struct Waiting<'a> {
+    context: &'a Context,
+    guid: &'a str,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let is_over = self.context.browser.downloads().log().entries().find(self.guid).is_none_or(Download::is_over);
+        if !is_over {
+            self.context.browser.downloads().cancel(self.guid, "it took too long");
+        }
+    }
+}
+
+impl Action for DownloadFile {
+    const NAME: &'static str = "download_file";
+    const EFFECT: Effect = Effect::Files;
+    type Output = Downloaded;
+
+    async fn run(self, context: &Context) -> Result<Downloaded, Failure> {
+        let wanted = self.wanted()?;
+        if let Some(path) = &self.path {
+            context.files.check_output(path)?;
+        }
+        let page = context.page().await?;
+        let downloads = context.browser.downloads();
+        let _borrowed = downloads.borrow_downloads(&context.files);
+        let download = match wanted {
+            Wanted::Element(target) => self.click(context, &page, &target).await?,
+            Wanted::Address(address) => {
+                let address: Address = page.call("address", &json!({"url": address}), context.deadline).await?;
+                match address.url.split_once(':').map(|(scheme, _)| scheme) {
+                    Some("http" | "https") => self.fetch(context, &page, &address.url).await?,
+                    Some("data" | "blob") => self.save(context, &page, &address.url).await?,
+                    _ => return Err(bad_address(&address.url)),
+                }
+            }
+        };
+        let Some(path) = self.path else { return Ok(Downloaded { download }) };
+        let put = downloads.put(&download.guid, Arc::clone(&context.files), path).await?;
+        Ok(Downloaded { download: Download { path: Some(put.display().to_string()), ..download } })
+    }
+}
+
+/// An address as the page understands it.
+#[derive(Deserialize)]
+struct Address {
+    url: String,
+}
+
+impl DownloadFile {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let is_address = |text: &str| {
+            ["http://", "https://", "data:", "blob:"].iter().any(|scheme| text.starts_with(scheme))
+        };
+        match (&self.target, &self.url) {
+            (Some(target), None) if is_address(target) => Ok(Wanted::Address(target.clone())),
+            (Some(target), None) => Ok(Wanted::Element(TargetArguments { target: target.clone(), nth: self.nth })),
+            (None, Some(url)) => Ok(Wanted::Address(url.clone())),
+            _ => Err(Failure::new(ErrorCode::BadArgs, "Either an element or an address is to be downloaded.")
+                .with_hint("Give one: `tabwire download-file e12`, or `tabwire download-file https://…`.")),
+        }
+    }
+
+    fn limit(&self) -> u64 {
+        self.max_bytes.unwrap_or(DOWNLOAD_BYTES)
+    }
+
+    /// Clicks and waits for what comes of it.
+    async fn click(&self, context: &Context, page: &Page, target: &TargetArguments) -> Result<Download, Failure> {
+        let story = DownloadStory::begin(&context.browser);
+        let watch = Watch::arm(page, &context.browser);
+        let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
+        let point = element.prepared.point;
+        let clicking = Click { point, button: MouseButton::Left, count: 1, modifiers: 0 };
+        // Large files are stopped while the click settles.
+        let begun = async {
+            let until = Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
+            let begun = story.first(page, &context.browser, until).await;
+            if let Some(begun) = &begun {
+                context.browser.downloads().limit(&begun.guid, self.limit());
+            }
+            begun
+        };
+        let clicked = async {
+            let changes = click_element(context, page, &element, &clicking, watch).await?;
+            if let Some(dialog) = &changes.dialog {
+                return Err(dialog.to_failure());
+            }
+            if changes.navigated && changes.downloads.is_empty() {
+                return Err(not_downloaded("the page went elsewhere instead").with_hint(
+                    "What it shows can be saved by its address: `tabwire download-file URL`.",
+                ));
+            }
+            Ok(())
+        };
+        let (begun, ()) = tokio::try_join!(async { Ok(page.unless_blocked(async { Ok(begun.await) }).await?) }, clicked)?;
+        let begun = begun.ok_or_else(|| {
+            not_downloaded(&format!("nothing came of the click on {}", element.description()))
+        })?;
+        self.finish(context, page, &begun.guid).await
+    }
+
+    /// Fetches an address in a tab of our own.
+    async fn fetch(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
+        let story = DownloadStory::begin(&context.browser);
+        let tab = page.unless_blocked(DownloadTab::open(&context.browser)).await?;
+        page.unless_blocked(tab.download(url, context.deadline)).await?;
+        let frame = FrameId::new(tab.target().as_str());
+        self.await_begun(context, page, &story, &frame).await
+    }
+
+    /// Saves what only the page itself can read.
+    async fn save(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
+        let story = DownloadStory::begin(&context.browser);
+        let () = page.call("saveAddress", &json!({"url": url}), context.deadline).await?;
+        self.await_begun(context, page, &story, page.main_frame()).await
+    }
+
+    async fn await_begun(
+        &self,
+        context: &Context,
+        page: &Page,
+        story: &DownloadStory,
+        frame: &FrameId,
+    ) -> Result<Download, Failure> {
+        let until = Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
+        let begun = page.unless_blocked(async { Ok(story.first_in(frame, &context.browser, until).await) }).await?;
+        let begun = begun.ok_or_else(|| not_downloaded("the browser told of none"))?;
+        context.browser.downloads().limit(&begun.guid, self.limit());
+        self.finish(context, page, &begun.guid).await
+    }
+
+    /// Waits until the whole file is there.
+    async fn finish(&self, context: &Context, page: &Page, guid: &str) -> Result<Download, Failure> {
+        let waiting = Waiting { context, guid };
+        let ended = await_end(&context.browser, guid, context.deadline);
+        let ended = page.unless_blocked(async { Ok(ended.await) }).await?;
+        let Some(download) = ended else {
+            let so_far = context.browser.downloads().log().entries().find(guid).map(Download::line);
+            drop(waiting);
+            let message = format!("The download was not complete in time and was cancelled: {}.", so_far.unwrap_or_default());
+            return Err(Failure::new(ErrorCode::Timeout, message).with_hint("Give it more time with --timeout."));
+        };
+        let failed = |reason: String| {
+            Failure::new(ErrorCode::DownloadFailed, format!("The download of {:?} failed: {reason}.", download.name))
+                .with_hint("Try again; a file that is too large wants a larger --max-bytes.")
+        };
+        if download.state == DownloadState::Failed {
+            return Err(failed(download.reason.clone().unwrap_or_else(|| "it broke off".to_owned())));
+        }
+        if download.bytes > self.limit() {
+            // It was there before it could be stopped.
+            context.browser.downloads().discard(guid);
+            return Err(failed(size_reason(download.bytes, self.limit())));
+        }
+        Ok(download)
+    }
+}
+
+fn bad_address(url: &str) -> Failure {
+    let scheme = url.split(':').next().unwrap_or_default();
+    Failure::new(ErrorCode::BadArgs, format!("An address of the kind {scheme:?} cannot be downloaded."))
+        .with_hint("Give an http, https, data or blob address.")
+}
+
+impl Render for Downloaded {
+    fn render(&self) -> String {
+        format!("downloaded {}", self.download.line())
+    }
+}

@@ -1,0 +1,245 @@
+//! `upload`: gives files to a file input, or to the file chooser that a page has opened.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::accepted_kinds::is_accepted;
+use crate::action::{Action, Effect, Render};
+use crate::actions::click::click_element;
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::driver::FileInput;
+use crate::element::{Element, TargetArguments};
+use crate::file_chooser::FileChooser;
+use crate::files::Offered;
+use crate::limits::UPLOAD_FILES;
+use crate::page::Page;
+use crate::pointer::{Click, MouseButton};
+use crate::settle::Watch;
+use crate::snapshot::PageText;
+
+/// Give files to a file input, or to the file chooser that the page has open.
+///
+/// Files are read only from directories that were declared: the current one, or those given with --root.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Upload {
+    /// The files.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The file input, or what opens a file chooser when it is clicked. Left out: the chooser that is open.
+    #[arg(long = "to", value_name = "TARGET")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Which of several matches, counted from 1.
+    #[arg(long, value_name = "N", requires = "target")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nth: Option<u32>,
+    /// Also give files of kinds that the input does not ask for.
+    #[arg(long)]
+    #[serde(default)]
+    any_kind: bool,
+}
+
+/// Files that a page was given.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Uploaded {
+    /// What they were given to.
+    to: String,
+    /// The files as the page sees them.
+    files: Vec<GivenFile>,
+    /// What changed.
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+/// One file as the page sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+struct GivenFile {
+    /// Its name.
+    name: String,
+    /// How many bytes it has.
+    #[serde(rename(serialize = "bytes", deserialize = "size"))]
+    bytes: u64,
+}
+
+/// What the page agent says of a file input.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Facts {
+    file: bool,
+    multiple: bool,
+    directory: bool,
+    accept: String,
+    disabled: Option<String>,
+    files: Vec<GivenFile>,
+}
+
+/// Where the files go.
+struct Receiver {
+    frame: FrameId,
+    input: FileInput,
+    described: String,
+}
+
+impl Action for Upload {
+    const NAME: &'static str = "upload";
+    const EFFECT: Effect = Effect::Files;
+    type Output = Uploaded;
+
+    async fn run(self, context: &Context) -> Result<Uploaded, Failure> {
+        let offered = self.offered(context)?;
+        let page = context.page().await?;
+        let mut watch = Watch::arm(&page, &context.browser);
+        let (receiver, facts) = match &self.target {
+            None => {
+                let open = page.record().chooser().borrow().clone();
+                self.chooser(&page, open.ok_or_else(no_chooser)?, context.deadline).await?
+            }
+            Some(target) => {
+                let target = TargetArguments { target: target.clone(), nth: self.nth };
+                let element = page.prepare(&target, "upload", json!({}), context.deadline).await?;
+                watch.was_at_element(&element, &page);
+                let facts = element.prepared.more.get("upload").cloned().unwrap_or_default();
+                let facts: Facts = serde_json::from_value(facts).unwrap_or_default();
+                if facts.file {
+                    let input = FileInput::Element(element.key());
+                    (Receiver { frame: element.frame.clone(), input, described: element.description() }, facts)
+                } else {
+                    self.open_chooser(context, &page, &target).await?
+                }
+            }
+        };
+        self.check(&receiver, &facts, &offered)?;
+        self.give(context, &page, &receiver, &offered).await?;
+        let settled = watch.settle(&page, &context.browser, None, context.deadline).await?;
+        let files = offered.iter().map(|file| GivenFile { name: file.name.clone(), bytes: file.bytes }).collect();
+        Ok(Uploaded { to: receiver.described, files, changes: settled.changes })
+    }
+}
+
+impl Upload {
+    fn offered(&self, context: &Context) -> Result<Vec<Offered>, Failure> {
+        if self.files.is_empty() || self.files.len() > UPLOAD_FILES {
+            let message = format!("One to {UPLOAD_FILES} files are uploaded at once, not {}.", self.files.len());
+            return Err(Failure::new(ErrorCode::BadArgs, message));
+        }
+        self.files.iter().map(|path| context.files.offer(path)).collect()
+    }
+
+    /// Clicks what opens a file chooser, and takes the chooser.
+    async fn open_chooser(
+        &self,
+        context: &Context,
+        page: &Page,
+        target: &TargetArguments,
+    ) -> Result<(Receiver, Facts), Failure> {
+        page.record().chooser_answered();
+        let watch = Watch::arm(page, &context.browser);
+        let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
+        let mut chooser = page.record().chooser();
+        let clicking = Click { point: element.prepared.point, button: MouseButton::Left, count: 1, modifiers: 0 };
+        click_element(context, page, &element, &clicking, watch).await?;
+        let opened = async {
+            let opened = tokio::time::timeout_at(context.deadline.instant(), chooser.wait_for(Option::is_some)).await;
+            let opened = opened.ok().and_then(Result::ok).and_then(|opened| opened.clone());
+            opened.ok_or_else(|| opens_none(&element))
+        };
+        let opened = page.unless_blocked(opened).await?;
+        self.chooser(page, opened, context.deadline).await
+    }
+
+    async fn chooser(&self, page: &Page, open: FileChooser, deadline: Deadline) -> Result<(Receiver, Facts), Failure> {
+        let Some(node) = open.backend_node_id else {
+            return Err(Failure::new(ErrorCode::NotActionable, "The open file chooser belongs to no file input.")
+                .with_hint("Choosers that pages open with showOpenFilePicker cannot be answered."));
+        };
+        let receiver = Receiver {
+            frame: open.frame_id.clone(),
+            input: FileInput::Node(node),
+            described: "the open file chooser".to_owned(),
+        };
+        let facts = facts_of(page, &receiver, deadline).await?;
+        Ok((receiver, Facts { multiple: open.is_multiple(), ..facts }))
+    }
+
+    fn check(&self, receiver: &Receiver, facts: &Facts, offered: &[Offered]) -> Result<(), Failure> {
+        let to = &receiver.described;
+        if let Some(reason) = &facts.disabled {
+            return Err(Failure::new(ErrorCode::NotActionable, format!("{to} {reason}."))
+                .with_hint("Fill in or choose what enables it first."));
+        }
+        if facts.directory {
+            return Err(Failure::new(ErrorCode::NotActionable, format!("{to} asks for a folder, which cannot be given."))
+                .with_hint("Look for an input that takes files."));
+        }
+        if offered.len() > 1 && !facts.multiple {
+            let message = format!("{to} takes one file, not {}.", offered.len());
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give one file."));
+        }
+        let refused = offered.iter().find(|file| !self.any_kind && !is_accepted(&facts.accept, &file.name));
+        let Some(refused) = refused else { return Ok(()) };
+        let accept = PageText::cut(&facts.accept, 200);
+        let message = format!("{to} asks for {:?}, and {:?} is something else.", accept.as_str(), refused.name);
+        Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give another file, or --any-kind to try all the same."))
+    }
+
+    async fn give(
+        &self,
+        context: &Context,
+        page: &Page,
+        receiver: &Receiver,
+        offered: &[Offered],
+    ) -> Result<(), Failure> {
+        let paths: Vec<PathBuf> = offered.iter().map(|file| file.path.clone()).collect();
+        let given = page.driver().give_files(&receiver.frame, receiver.input, &paths, context.deadline);
+        page.unless_blocked(given).await?;
+        page.record().chooser_answered();
+        // A page may empty its input as soon as it has the files, or leave; what it still has must be right.
+        let Ok(Facts { files, .. }) = facts_of(page, receiver, context.deadline).await else { return Ok(()) };
+        let unread = files.iter().zip(offered).find(|(seen, file)| seen.name == file.name && seen.bytes != file.bytes);
+        match unread {
+            None => Ok(()),
+            Some((_, file)) => {
+                let message = format!("The browser cannot read {:?}.", file.name);
+                Err(Failure::new(ErrorCode::NotActionable, message)
+                    .with_hint("A browser on another machine, or in a container, has no access to files here."))
+            }
+        }
+    }
+}
+
+async fn facts_of(page: &Page, receiver: &Receiver, deadline: Deadline) -> Result<Facts, Failure> {
+    let asked = page.driver().file_input(&receiver.frame, receiver.input, deadline);
+    let facts: Value = page.unless_blocked(asked).await?;
+    serde_json::from_value(facts).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("The page agent's answer to fileInput is not understood: {error}."))
+    })
+}
+
+fn no_chooser() -> Failure {
+    Failure::new(ErrorCode::NotActionable, "The page has no open file chooser.")
+        .with_hint("Name the file input, or what opens the chooser, with --to.")
+}
+
+fn opens_none(element: &Element) -> Failure {
+    let message = format!("A click on {} opened no file chooser.", element.description());
+    Failure::new(ErrorCode::NotActionable, message).with_hint("Name the file input itself, or what opens the chooser.")
+}
+
+impl Render for Uploaded {
+    fn render(&self) -> String {
+        let mut lines = vec![format!("gave {} to {}", count(self.files.len()), self.to)];
+        lines.extend(self.files.iter().map(|file| format!("file: {:?} ({} bytes)", file.name, file.bytes)));
+        lines.extend(self.changes.lines());
+        lines.join("\n")
+    }
+}
+
+fn count(files: usize) -> String {
+    if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
+}

@@ -1,6 +1,6 @@
 //! What a page wrote to its console and the errors nobody caught, bounded and numbered.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -27,6 +27,19 @@ pub(crate) struct ConsoleEntry {
 pub(crate) struct ConsoleLog {
     entries: VecDeque<ConsoleEntry>,
     count: u64,
+    /// Lines of each level since the log was cleared.
+    counts: BTreeMap<String, u64>,
+    cleared: u64,
+    told: [u64; 2],
+}
+
+/// Who is told only what is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// The action `console`.
+    Console,
+    /// The action `errors`.
+    Errors,
 }
 
 #[derive(Deserialize)]
@@ -44,6 +57,8 @@ struct Called {
 struct Argument {
     #[serde(rename = "type", default)]
     kind: String,
+    /// Absent and `null` are two things here.
+    #[serde(default, deserialize_with = "crate::evaluation::present")]
     value: Option<Value>,
     unserializable_value: Option<String>,
     description: Option<String>,
@@ -84,6 +99,9 @@ struct Details {
     exception: Option<Argument>,
 }
 
+/// Levels that are counted; the protocol has fewer than twenty.
+const LEVELS: usize = 32;
+
 impl ConsoleLog {
     pub(crate) fn observe(&mut self, event: &Event) {
         let read = match event.method() {
@@ -97,6 +115,9 @@ impl ConsoleLog {
 
     fn push(&mut self, level: String, text: &str, location: Option<String>) {
         self.count += 1;
+        if self.counts.len() < LEVELS || self.counts.contains_key(&level) {
+            *self.counts.entry(level.clone()).or_default() += 1;
+        }
         if self.entries.len() == CONSOLE_ENTRIES {
             self.entries.pop_front();
         }
@@ -115,6 +136,39 @@ impl ConsoleLog {
     /// The lines after this number that are still held, the oldest first.
     pub(crate) fn since(&self, number: u64) -> impl Iterator<Item = &ConsoleEntry> {
         self.entries.iter().filter(move |entry| entry.number > number)
+    }
+
+    /// How many lines after this number are no longer held.
+    pub(crate) fn dropped_since(&self, number: u64) -> u64 {
+        let oldest = self.entries.front().map_or(self.count, |entry| entry.number - 1);
+        oldest.saturating_sub(number.max(self.cleared))
+    }
+
+    /// The number of the last line that a reader was told.
+    pub(crate) fn told(&self, reader: Reader) -> u64 {
+        self.told[reader as usize].max(self.cleared)
+    }
+
+    /// A reader was told everything there is.
+    pub(crate) fn tell(&mut self, reader: Reader) {
+        self.told[reader as usize] = self.count;
+    }
+
+    /// The number of the last line before the log was cleared.
+    pub(crate) fn cleared(&self) -> u64 {
+        self.cleared
+    }
+
+    /// Lines of each level since the log was cleared.
+    pub(crate) fn counts(&self) -> &BTreeMap<String, u64> {
+        &self.counts
+    }
+
+    /// Forgets the lines; numbers go on.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.counts.clear();
+        self.cleared = self.count;
     }
 }
 

@@ -69,6 +69,10 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// Calls a function of the page agent in a frame. The answer is the function's own, its failure included.
     fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value>;
 
+    /// Runs a function of the caller's in the page's own world with an element that the agent of a frame knows. The
+    /// answer is an evaluation in the protocol's words.
+    fn apply(&self, frame: &FrameId, key: ElementKey, function: String, deadline: Deadline) -> Reply<Value>;
+
     /// Sees to it that the frame above knows which of its elements holds this frame.
     fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()>;
 

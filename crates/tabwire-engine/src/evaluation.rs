@@ -33,7 +33,7 @@ struct RemoteObject {
     kind: String,
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
 
@@ -47,6 +47,24 @@ struct ExceptionDetails {
     #[serde(default)]
     column_number: u64,
     exception: Option<RemoteObject>,
+    /// Says more truly than the details where a promise was rejected: they count lines from one then.
+    stack_trace: Option<Stack>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stack {
+    #[serde(default)]
+    call_frames: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Call {
+    #[serde(default)]
+    url: String,
+    line_number: u64,
+    column_number: u64,
 }
 
 /// What a function of the page agent answers.
@@ -66,6 +84,23 @@ struct AgentFailure {
 }
 
 impl Evaluation {
+    /// Whether a function came out, which may be meant to be called.
+    pub(crate) fn is_function(&self) -> bool {
+        self.exception_details.is_none() && self.result.kind == "function"
+    }
+
+    /// Counts lines from a later one: what stands before is not the caller's.
+    pub(crate) fn after_lines(mut self, lines: u64) -> Self {
+        if let Some(details) = &mut self.exception_details {
+            details.line_number = details.line_number.saturating_sub(lines);
+            let calls = details.stack_trace.iter_mut().flat_map(|stack| &mut stack.call_frames);
+            for call in calls.filter(|call| call.url.is_empty()) {
+                call.line_number = call.line_number.saturating_sub(lines);
+            }
+        }
+        self
+    }
+
     pub(crate) fn into_result(self) -> Result<Evaluated, Failure> {
         if let Some(details) = self.exception_details {
             return Err(details.into_failure());
@@ -122,11 +157,14 @@ impl ExceptionDetails {
         });
         let what = thrown.unwrap_or(self.text);
         let first = what.lines().next().unwrap_or_default();
-        let message = format!(
-            "The expression threw at line {}, column {}: {first}",
-            self.line_number + 1,
-            self.column_number + 1
-        );
+        let call = self.stack_trace.and_then(|stack| stack.call_frames.into_iter().next());
+        let (url, line, column) = call
+            .map_or((String::new(), self.line_number, self.column_number), |call| {
+                (call.url, call.line_number, call.column_number)
+            });
+        let place = if url.is_empty() { String::new() } else { format!(" of {url}") };
+        let message =
+            format!("The expression threw at line {}, column {}{place}: {first}", line + 1, column + 1);
         Failure::new(ErrorCode::EvalFailed, message)
     }
 }

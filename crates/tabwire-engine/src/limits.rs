@@ -136,3 +136,15 @@ pub const DOWNLOAD_BEGINS: Duration = Duration::from_secs(10);
 
 /// Files that are given to a page at once.
 pub const UPLOAD_FILES: usize = 100;
+
+/// Characters of a page's text, Markdown or HTML that one answer has unless more are asked for.
+pub const READING_CHARACTERS: usize = 40_000;
+
+/// Characters of a page's text, Markdown or HTML that one answer has at most.
+pub const READING_CHARACTERS_MOST: usize = 1_000_000;
+
+/// Links that one answer lists unless more are asked for.
+pub const LINKS_LISTED: usize = 200;
+
+/// Lines of the console that one answer tells unless more are asked for; the newest ones.
+pub const CONSOLE_TOLD: usize = 100;

@@ -4,22 +4,32 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
-use tabwire_wire::{Failure, TabId};
+use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::action::{Action, Effect, Render};
 use crate::context::Context;
+use crate::element::TargetArguments;
 use crate::evaluation::{Evaluated, Evaluation};
 use crate::limits::{RESULT_BYTES, SETUP_DEADLINE};
 use crate::page::Page;
 
 /// Run JavaScript in the page and print the result.
 ///
-/// Promises are awaited. A result that is a string is printed as it is, anything else as JSON.
+/// An expression, or a function that is called: `() => document.title`; with --element it is given the element:
+/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is, anything else as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Eval {
     /// An expression, or a function such as `() => document.title`.
     #[arg(allow_hyphen_values = true)]
     expression: String,
+    /// An element to work on, as for click: the function's argument, `element` in an expression.
+    #[arg(long, alias = "ref", alias = "target", value_name = "TARGET")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    element: Option<String>,
+    /// Which of several matches, counted from 1.
+    #[arg(long, value_name = "N", requires = "element")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nth: Option<u32>,
 }
 
 /// What an evaluation came to.
@@ -45,7 +55,21 @@ impl Action for Eval {
 
     async fn run(self, context: &Context) -> Result<EvalResult, Failure> {
         let page = context.page().await?;
-        let Evaluated { value, described } = evaluate(&page, &self.expression, context.deadline).await?;
+        let evaluated = match self.element {
+            None if self.nth.is_some() => {
+                return Err(Failure::new(
+                    ErrorCode::BadArgs,
+                    "`nth` chooses among matches of an element, and none is named.",
+                )
+                .with_hint("Name the element, or leave nth out."));
+            }
+            None => evaluate(&page, &self.expression, context.deadline).await?,
+            Some(target) => {
+                let target = TargetArguments { target, nth: self.nth };
+                evaluate_on(context, &page, &target, &self.expression).await?
+            }
+        };
+        let Evaluated { value, described } = evaluated;
         let tab = context.browser.tab_of(&page);
         let text = value.to_string();
         if text.len() <= RESULT_BYTES {
@@ -60,11 +84,22 @@ impl Action for Eval {
     }
 }
 
-/// Evaluates an expression in the page's own world and awaits it.
+/// Evaluates an expression in the page's own world and awaits it; calls it when it is a function.
 async fn evaluate(page: &Page, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
+    if is_nameless_function(expression) {
+        return evaluate_once(page, &format!("({expression}\n)()"), deadline).await?.into_result();
+    }
+    let evaluation = evaluate_once(page, expression, deadline).await?;
+    if evaluation.is_function() && is_written_as_function(expression) {
+        return evaluate_once(page, &format!("({expression}\n)()"), deadline).await?.into_result();
+    }
+    evaluation.into_result()
+}
+
+async fn evaluate_once(page: &Page, expression: &str, deadline: Deadline) -> Result<Evaluation, Failure> {
     // Only the console's mode takes `await` outside a function, and only the other awaits a promise that
     // the expression yields.
-    let awaits = expression.contains("await");
+    let awaits = expression.contains("await") && !is_written_as_function(expression.trim_start_matches('('));
     let params = json!({
         "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
         "replMode": awaits,
@@ -75,13 +110,53 @@ async fn evaluate(page: &Page, expression: &str, deadline: Deadline) -> Result<E
             // What still runs would keep the page from everything else.
             drop(page.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
-        let answer = answer.map_err(CdpError::into_failure)?;
-        let evaluation: Evaluation = serde_json::from_value(answer).map_err(|error| {
-            Failure::new(tabwire_wire::ErrorCode::CdpError, format!("Runtime.evaluate: {error}."))
-        })?;
-        evaluation.into_result()
+        read_evaluation(answer.map_err(CdpError::into_failure)?)
     })
     .await
+}
+
+/// Evaluates an expression with an element at hand, or gives the element to a function.
+async fn evaluate_on(
+    context: &Context,
+    page: &Page,
+    target: &TargetArguments,
+    expression: &str,
+) -> Result<Evaluated, Failure> {
+    let element = page.prepare(target, "read", json!({}), context.deadline).await?;
+    let function = format!(
+        "async function (element) {{ const given = (\n{expression}\n); return typeof given === \"function\" ? given(element) : given; }}"
+    );
+    let applied = page.driver().apply(&element.frame, element.key(), function, context.deadline);
+    let answer = page.unless_blocked(applied).await?;
+    read_evaluation(answer)?.after_lines(1).into_result()
+}
+
+fn read_evaluation(answer: Value) -> Result<Evaluation, Failure> {
+    serde_json::from_value(answer)
+        .map_err(|error| Failure::new(ErrorCode::CdpError, format!("The evaluation's answer: {error}.")))
+}
+
+/// Whether the text is `function () {}`, which is no expression by itself.
+fn is_nameless_function(text: &str) -> bool {
+    let text = text.trim_start();
+    let text = text.strip_prefix("async").map_or(text, str::trim_start);
+    text.strip_prefix("function").is_some_and(|rest| rest.trim_start().starts_with('('))
+}
+
+/// Whether the text is a function and not something that yields one: evaluating it does nothing.
+fn is_written_as_function(text: &str) -> bool {
+    let text = text.trim_start();
+    let text = text.strip_prefix("async").map_or(text, str::trim_start);
+    if text.starts_with("function") {
+        return true;
+    }
+    let head = text.split_once("=>").map(|(head, _)| head.trim());
+    head.is_some_and(|head| {
+        let is_name =
+            |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || "_$".contains(letter));
+        let inside = head.strip_prefix('(').and_then(|head| head.strip_suffix(')'));
+        is_name(head) || inside.is_some_and(|inside| !inside.contains('('))
+    })
 }
 
 impl Render for EvalResult {
@@ -92,7 +167,9 @@ impl Render for EvalResult {
             (None, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
         };
         match self.cut_from_bytes {
-            Some(bytes) => format!("{text}\n… (cut: the whole result has {bytes} bytes; return less, or a part)"),
+            Some(bytes) => {
+                format!("{text}\n… (cut: the whole result has {bytes} bytes; return less, or a part)")
+            }
             None => text,
         }
     }

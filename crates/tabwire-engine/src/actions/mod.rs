@@ -5,21 +5,29 @@ mod check;
 mod click;
 mod clipboard;
 mod cookies;
+mod console;
 mod dblclick;
 mod dialog;
 mod drag;
 mod download_file;
 mod downloads;
+mod errors;
 mod eval;
+mod extract_links;
 mod fill;
 mod fill_form;
 mod find;
 mod focus;
 mod forward;
+mod get;
+mod get_html;
+mod get_text;
 mod hover;
+mod inspect;
 mod mouse;
 mod navigate;
 mod press;
+mod read_as_markdown;
 mod reload;
 mod scroll;
 mod select;
@@ -74,6 +82,14 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<tab_new::TabNew>(),
     Definition::of::<tab_select::TabSelect>(),
     Definition::of::<tab_close::TabClose>(),
+    Definition::of::<get_text::GetText>(),
+    Definition::of::<get_html::GetHtml>(),
+    Definition::of::<read_as_markdown::ReadAsMarkdown>(),
+    Definition::of::<extract_links::ExtractLinks>(),
+    Definition::of::<get::Get>(),
+    Definition::of::<inspect::Inspect>(),
+    Definition::of::<console::Console>(),
+    Definition::of::<errors::Errors>(),
     Definition::of::<eval::Eval>(),
     Definition::of::<cookies::Cookies>(),
     Definition::of::<storage::Storage>(),

@@ -4,6 +4,7 @@
 
 mod file_input;
 mod process_settings;
+mod apply;
 mod setup;
 mod watch;
 
@@ -19,6 +20,7 @@ use crate::driver::{Driver, FileInput, Frame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
+use crate::snapshot::ElementKey;
 
 use process_settings::ProcessSettings;
 
@@ -219,6 +221,11 @@ impl Driver for CdpDriver {
             _ => None,
         };
         Box::pin(self.clone().call_in_time(frame.clone(), expression, begun, deadline))
+    }
+
+    fn apply(&self, frame: &FrameId, key: ElementKey, function: String, deadline: Deadline) -> Reply<Value> {
+        let (driver, frame) = (self.clone(), frame.clone());
+        Box::pin(async move { driver.apply_in_page(&frame, key, &function, deadline).await })
     }
 
     fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()> {

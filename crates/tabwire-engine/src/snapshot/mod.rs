@@ -12,6 +12,7 @@ mod json_form;
 mod line;
 mod link_target;
 mod node;
+mod page_lines;
 mod page_snapshot;
 mod page_text;
 mod pattern;
@@ -28,6 +29,8 @@ mod tree;
 mod walk_answer;
 
 pub(crate) use fence::enclose;
+pub(crate) use link_target::LinkTarget;
+pub(crate) use page_lines::harmless_lines;
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
 pub(crate) use page_text::PageText;
 pub(crate) use pattern::Pattern;

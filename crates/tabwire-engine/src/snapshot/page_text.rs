@@ -113,7 +113,7 @@ fn shorten(line: &str, limit: usize) -> String {
 }
 
 /// What a reader gets to see of a character.
-enum Class {
+pub(super) enum Class {
     Seen,
     Space,
     Mark,
@@ -121,7 +121,7 @@ enum Class {
     Unseen,
 }
 
-fn class_of(letter: char) -> Class {
+pub(super) fn class_of(letter: char) -> Class {
     match letter {
         ' '..='~' if letter != ' ' => Class::Seen,
         // Blanks of every width, line breaks, and letters that are drawn as nothing.

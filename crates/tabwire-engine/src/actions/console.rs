@@ -1,0 +1,158 @@
+//! `console`: what the page wrote to its console.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::console_log::{ConsoleEntry, Reader};
+use crate::context::Context;
+use crate::limits::CONSOLE_TOLD;
+use crate::snapshot::{LinkTarget, PageText, enclose};
+
+/// Show what the page wrote to its console since the last call, errors nobody caught included.
+///
+/// Works while a dialog is open.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Console {
+    #[command(flatten)]
+    #[serde(flatten)]
+    extent: ConsoleArguments,
+    /// Only lines of this level; may be repeated.
+    #[arg(long = "level", value_enum, value_name = "LEVEL")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<Level>,
+}
+
+/// How much of the console is wanted.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct ConsoleArguments {
+    /// Everything that is still held, not only what is new.
+    #[arg(long)]
+    #[serde(default)]
+    all: bool,
+    /// Forget everything afterwards.
+    #[arg(long)]
+    #[serde(default)]
+    clear: bool,
+    /// Lines at most, the newest; 100 unless told.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+}
+
+/// How grave a line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    /// Errors, failed assertions, and errors nobody caught.
+    Error,
+    /// Warnings.
+    Warning,
+    /// Information.
+    Info,
+    /// Everything else a page logs.
+    Log,
+    /// For who wrote the page.
+    Debug,
+}
+
+impl Level {
+    fn holds(self, entry: &ConsoleEntry) -> bool {
+        match self {
+            Self::Error => entry.is_error(),
+            Self::Warning => entry.level == "warning",
+            Self::Info => entry.level == "info",
+            Self::Debug => entry.level == "debug",
+            Self::Log => !entry.is_error() && !matches!(entry.level.as_str(), "warning" | "info" | "debug"),
+        }
+    }
+}
+
+/// Lines of a page's console.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct ConsoleLines {
+    /// The lines, the oldest first.
+    lines: Vec<ConsoleEntry>,
+    /// How many lines of each level the page has written since it was taken up or cleared.
+    counts: BTreeMap<String, u64>,
+    /// New lines that are not in this answer: too many, or no longer held.
+    left_out: u64,
+}
+
+impl Action for Console {
+    const NAME: &'static str = "console";
+    const EFFECT: Effect = Effect::Read;
+    type Output = ConsoleLines;
+
+    async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {
+        let levels = self.levels;
+        let fits = |entry: &ConsoleEntry| levels.is_empty() || levels.iter().any(|level| level.holds(entry));
+        read_console(context, self.extent, Reader::Console, fits).await
+    }
+}
+
+/// Takes what is wanted of the console, and remembers what was told.
+pub(crate) async fn read_console(
+    context: &Context,
+    extent: ConsoleArguments,
+    reader: Reader,
+    fits: impl Fn(&ConsoleEntry) -> bool,
+) -> Result<ConsoleLines, Failure> {
+    let limit = extent.limit.unwrap_or(CONSOLE_TOLD);
+    if limit == 0 {
+        return Err(Failure::new(ErrorCode::BadArgs, "No lines at all are of no use.")
+            .with_hint("Give a limit of at least 1."));
+    }
+    let page = context.page().await?;
+    let mut log = page.record().console();
+    let since = if extent.all { log.cleared() } else { log.told(reader) };
+    let dropped = log.dropped_since(since);
+    let wanted: Vec<ConsoleEntry> = log.since(since).filter(|entry| fits(entry)).map(harmless).collect();
+    let skipped = wanted.len().saturating_sub(limit);
+    let lines: Vec<ConsoleEntry> = wanted.into_iter().skip(skipped).collect();
+    let counts = log.counts().clone();
+    log.tell(reader);
+    if extent.clear {
+        log.clear();
+    }
+    Ok(ConsoleLines { lines, counts, left_out: dropped + u64::try_from(skipped).unwrap_or(u64::MAX) })
+}
+
+/// A line as it may be shown.
+fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
+    ConsoleEntry {
+        number: entry.number,
+        level: PageText::new(&entry.level).as_str().to_owned(),
+        text: PageText::cut(&entry.text, crate::limits::CONSOLE_CHARACTERS + 1).as_str().to_owned(),
+        location: entry.location.as_ref().map(|place| LinkTarget::new(place).as_str().to_owned()),
+    }
+}
+
+impl Render for ConsoleLines {
+    fn render(&self) -> String {
+        let counts: Vec<String> =
+            self.counts.iter().map(|(level, count)| format!("{count} {level}")).collect();
+        let heading =
+            if counts.is_empty() { "console".to_owned() } else { format!("console: {}", counts.join(", ")) };
+        if self.lines.is_empty() {
+            return format!("nothing new ({heading})");
+        }
+        let mut body = String::new();
+        for line in &self.lines {
+            body.push_str(&format!("- {} {}", line.level, PageText::cut(&line.text, usize::MAX).quoted()));
+            if let Some(place) = &line.location {
+                body.push_str(&format!(" at {}", LinkTarget::new(place).within(120)));
+            }
+            body.push('\n');
+        }
+        let mut text = enclose(&heading, &body);
+        if self.left_out > 0 {
+            text.push_str(&format!("{} older lines left out; more with --limit", self.left_out));
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}

@@ -1,0 +1,149 @@
+//! `extract_links`: where the page leads.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::limits::LINKS_LISTED;
+use crate::reading::PartArguments;
+use crate::snapshot::{LinkTarget, PageText, enclose};
+
+/// List the links of the page or of an element: text and absolute address, each address once.
+///
+/// Hidden links are left out.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct ExtractLinks {
+    #[command(flatten)]
+    #[serde(flatten)]
+    part: PartArguments,
+    /// Only links whose text or address contains this, whatever the case.
+    #[arg(long, value_name = "TEXT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<String>,
+    /// Links at most; 200 unless told.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    limit: Option<usize>,
+}
+
+/// One link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Link {
+    /// Its text.
+    text: String,
+    /// Where it leads.
+    url: String,
+}
+
+/// The links of a page.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Links {
+    /// Where the page is.
+    url: String,
+    /// The links, in the order of the page.
+    links: Vec<Link>,
+    /// How many there are in all.
+    total: usize,
+    /// Whether some are not in this answer.
+    truncated: bool,
+}
+
+#[derive(Deserialize)]
+struct FrameLinks {
+    url: String,
+    links: Vec<FrameLink>,
+    #[serde(default)]
+    more: usize,
+}
+
+#[derive(Deserialize)]
+struct FrameLink {
+    text: PageText,
+    url: LinkTarget,
+}
+
+impl Action for ExtractLinks {
+    const NAME: &'static str = "extract_links";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Links;
+
+    async fn run(self, context: &Context) -> Result<Links, Failure> {
+        let limit = self.limit.unwrap_or(LINKS_LISTED);
+        if limit == 0 {
+            return Err(Failure::new(ErrorCode::BadArgs, "A list of no links is of no use.")
+                .with_hint("Give a limit of at least 1."));
+        }
+        let page = context.page().await?;
+        let (first, wanted) = match self.part.element()? {
+            None => (page.main_frame().clone(), json!({})),
+            Some(target) => page.find_element(&target, context.deadline).await?,
+        };
+        let asks_all = self.part.target.is_none();
+        let main: FrameLinks = page.call_in(&first, "links", &wanted, context.deadline).await?;
+        let url = LinkTarget::new(&main.url).as_str().to_owned();
+        let mut answers = vec![main];
+        let others = page.driver().frames().into_iter().filter(|frame| asks_all && frame.id != first);
+        let begun: Vec<_> = others
+            .map(|frame| page.driver().call(&frame.id, "links", &json!({}), context.deadline))
+            .collect();
+        for reply in begun {
+            // A frame that went meanwhile has no links.
+            match page.unless_blocked(reply).await.map(serde_json::from_value::<FrameLinks>) {
+                Ok(Ok(answer)) => answers.push(answer),
+                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
+                _ => {}
+            }
+        }
+        Ok(self.gather(url, answers, limit))
+    }
+}
+
+impl ExtractLinks {
+    fn gather(&self, url: String, answers: Vec<FrameLinks>, limit: usize) -> Links {
+        let wanted = self.filter.as_ref().map(|filter| filter.to_lowercase());
+        let mut links: Vec<Link> = Vec::new();
+        let mut seen = std::collections::HashSet::new();
+        let mut more = 0;
+        for answer in answers {
+            more += answer.more;
+            for link in answer.links {
+                let link = Link { text: link.text.as_str().to_owned(), url: link.url.as_str().to_owned() };
+                let fits = wanted.as_ref().is_none_or(|wanted| {
+                    link.text.to_lowercase().contains(wanted) || link.url.to_lowercase().contains(wanted)
+                });
+                if fits && seen.insert(link.url.clone()) {
+                    links.push(link);
+                }
+            }
+        }
+        let total = links.len() + more;
+        links.truncate(limit);
+        Links { url, truncated: links.len() < total, links, total }
+    }
+}
+
+impl Render for Links {
+    fn render(&self) -> String {
+        if self.links.is_empty() {
+            return "no links".to_owned();
+        }
+        let lines: Vec<String> = self
+            .links
+            .iter()
+            .map(|link| format!("- {} {}\n", PageText::new(&link.text).quoted(), link.url))
+            .collect();
+        let mut text = enclose(&self.url, &lines.concat());
+        if self.truncated {
+            text.push_str(&format!(
+                "cut: {} of {} links; use --filter or --limit",
+                self.links.len(),
+                self.total
+            ));
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}

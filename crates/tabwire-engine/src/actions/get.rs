@@ -1,0 +1,202 @@
+//! `get`: one fact about the page or an element.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::element::{Rectangle, TargetArguments};
+use crate::locator::Locator;
+use crate::page::Page;
+use crate::snapshot::harmless_lines;
+
+/// Get one fact about the page or an element.
+///
+/// `get title`, `get url`; `get value #email`, `get box e12`, `get count .row`; `get attribute e12 href`,
+/// `get property e12 checked`, `get styles e12 color font-size`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Get {
+    /// What to get.
+    #[arg(value_enum)]
+    what: What,
+    /// The element, as for click; not for the page's title and url.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    target: Option<String>,
+    /// Names of the attributes, properties or styles.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+    /// Which of several matches, counted from 1.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nth: Option<u32>,
+    /// Show what stands in a field for a password or one-time code, which is masked otherwise.
+    #[arg(long)]
+    #[serde(default)]
+    reveal: bool,
+}
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// The page's title.
+    Title,
+    /// The page's address.
+    Url,
+    /// What stands in a field; true or false for a box to tick.
+    Value,
+    /// Attributes by name.
+    Attribute,
+    /// Properties of the element by name; what the page's scripts have added is for `eval`.
+    Property,
+    /// Where it is in the tab, in CSS pixels.
+    Box,
+    /// Computed styles, those named or the ones of note.
+    Styles,
+    /// How many elements match, without waiting for one.
+    Count,
+}
+
+/// A fact.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Fact {
+    /// What was asked for.
+    what: What,
+    /// The fact; an object by name when several were asked for.
+    value: Value,
+}
+
+impl Action for Get {
+    const NAME: &'static str = "get";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Fact;
+
+    async fn run(self, context: &Context) -> Result<Fact, Failure> {
+        self.check()?;
+        let page = context.page().await?;
+        let value = match &self.target {
+            None => self.of_page(context, &page).await?,
+            Some(target) => {
+                let target = TargetArguments { target: target.clone(), nth: self.nth };
+                self.of_element(context, &page, &target).await?
+            }
+        };
+        Ok(Fact { what: self.what, value: harmless(value) })
+    }
+}
+
+impl Get {
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let is_of_page = matches!(self.what, What::Title | What::Url);
+        let takes_names = matches!(self.what, What::Attribute | What::Property | What::Styles);
+        if is_of_page && self.target.is_some() {
+            return bad("Title and url are the page's; an element has none.", "Leave the target out.");
+        }
+        if !is_of_page && self.target.is_none() {
+            return bad(
+                "An element must be named for this.",
+                "Add a ref (e12) or a selector: `get value e12`.",
+            );
+        }
+        if !takes_names && !self.names.is_empty() {
+            return bad("Only attribute, property and styles take names.", "Leave the names out.");
+        }
+        if takes_names && self.what != What::Styles && self.names.is_empty() {
+            return bad("The name is missing.", "Add it after the target: `get attribute e12 href`.");
+        }
+        Ok(())
+    }
+
+    async fn of_page(&self, context: &Context, page: &Page) -> Result<Value, Failure> {
+        let place: Value = page.call("place", &json!({}), context.deadline).await?;
+        let name = if self.what == What::Title { "title" } else { "url" };
+        Ok(place.get(name).cloned().unwrap_or_default())
+    }
+
+    async fn of_element(
+        &self,
+        context: &Context,
+        page: &Page,
+        target: &TargetArguments,
+    ) -> Result<Value, Failure> {
+        #[derive(Deserialize)]
+        struct Answer {
+            fact: Value,
+        }
+        let what = match self.what {
+            What::Count => return count(context, page, target).await,
+            What::Box => {
+                let element = page.prepare(target, "read", json!({}), context.deadline).await?;
+                return rounded(element.prepared.rectangle);
+            }
+            What::Attribute => "attribute",
+            What::Property => "property",
+            What::Styles => "styles",
+            _ => "value",
+        };
+        let (frame, mut argument) = page.find_element(target, context.deadline).await?;
+        argument["what"] = json!(what);
+        argument["names"] = json!(self.names);
+        argument["reveal"] = json!(self.reveal);
+        let answer: Answer = page.call_in(&frame, "fact", &argument, context.deadline).await?;
+        Ok(match (self.names.as_slice(), answer.fact) {
+            ([only], Value::Object(mut facts)) => facts.remove(only).unwrap_or_default(),
+            (_, fact) => fact,
+        })
+    }
+}
+
+async fn count(context: &Context, page: &Page, target: &TargetArguments) -> Result<Value, Failure> {
+    let spec = match Locator::parse(&target.target)? {
+        Locator::Words(spec) => spec,
+        Locator::Ref(given) => {
+            // One that is gone is a failure as everywhere.
+            let handle = page.find_ref(given)?;
+            json!({"key": handle.key, "document": handle.document})
+        }
+    };
+    let frames = page.driver().frames();
+    let found = page.locate_everywhere(&frames, &spec, context.deadline).await?;
+    Ok(json!(found.iter().map(|(_, located)| located.total).sum::<u32>()))
+}
+
+/// Two digits are enough for a pixel.
+fn rounded(place: Rectangle) -> Result<Value, Failure> {
+    let round = |number: f64| (number * 100.0).round() / 100.0;
+    Ok(json!({
+        "x": round(place.x), "y": round(place.y), "width": round(place.width), "height": round(place.height),
+    }))
+}
+
+/// Texts without anything a reader would not see.
+fn harmless(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(harmless_lines(&text)),
+        Value::Array(list) => list.into_iter().map(harmless).collect(),
+        Value::Object(entries) => {
+            entries.into_iter().map(|(name, value)| (harmless_lines(&name), harmless(value))).collect()
+        }
+        other => other,
+    }
+}
+
+impl Render for Fact {
+    fn render(&self) -> String {
+        match &self.value {
+            Value::String(text) => text.clone(),
+            Value::Object(facts) => {
+                let lines: Vec<String> =
+                    facts.iter().map(|(name, value)| format!("{name}: {}", told(value))).collect();
+                lines.join("\n")
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+fn told(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', "\\n"))
+}

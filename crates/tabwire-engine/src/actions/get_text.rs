@@ -1,0 +1,48 @@
+//! `get_text`: what a person would read on the page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::excerpt::{Excerpt, StretchArguments};
+use crate::reading::PartArguments;
+
+/// Read the visible text of the page or of an element, frames included.
+///
+/// Hidden text is left out. Long texts come in stretches: go on with --from.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct GetText {
+    #[command(flatten)]
+    #[serde(flatten)]
+    part: PartArguments,
+    #[command(flatten)]
+    #[serde(flatten)]
+    stretch: StretchArguments,
+}
+
+/// The visible text.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct VisibleText(Excerpt);
+
+impl Action for GetText {
+    const NAME: &'static str = "get_text";
+    const EFFECT: Effect = Effect::Read;
+    type Output = VisibleText;
+
+    async fn run(self, context: &Context) -> Result<VisibleText, Failure> {
+        self.stretch.check()?;
+        let page = context.page().await?;
+        let reading = page.read_part(&self.part, "readText", json!({}), context.deadline).await?;
+        Ok(VisibleText(Excerpt::cut(reading, self.stretch)?))
+    }
+}
+
+impl Render for VisibleText {
+    fn render(&self) -> String {
+        self.0.render()
+    }
+}

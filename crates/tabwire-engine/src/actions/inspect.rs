@@ -1,0 +1,200 @@
+//! `inspect`: what is at a point of the page.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::element::Rectangle;
+use crate::page::Page;
+use crate::snapshot::{DocumentName, ElementKey, PageText};
+
+/// Say what is at a point of the tab: the innermost element, what it is part of, and its styles of note.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Inspect {
+    /// The point, in CSS pixels from the top left of the view: X,Y.
+    #[arg(value_name = "X,Y", value_parser = crate::actions::parse_position, allow_hyphen_values = true)]
+    point: (f64, f64),
+}
+
+/// An element as it is told.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Told {
+    /// Its ref, for other actions.
+    #[serde(rename = "ref")]
+    name: String,
+    /// Its role.
+    role: String,
+    /// Its name.
+    #[serde(rename = "name")]
+    text: String,
+    /// Its tag.
+    tag: String,
+    /// A selector that finds it in its own tree.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    selector: String,
+}
+
+/// What is at a point.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Inspected {
+    #[serde(flatten)]
+    element: Told,
+    /// Where it is in the tab.
+    #[serde(rename = "box")]
+    rectangle: Rectangle,
+    /// What a click there is really for, when that is something around it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acts: Option<Told>,
+    /// Why it cannot be used, if so.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    states: Vec<String>,
+    /// Styles of note.
+    styles: serde_json::Map<String, Value>,
+    /// What it is in, the nearest first.
+    ancestors: Vec<Told>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Answer {
+    Frame(InFrame),
+    Element(Box<Found>),
+}
+
+#[derive(Deserialize)]
+struct InFrame {
+    frame: FrameId,
+    x: f64,
+    y: f64,
+    #[serde(rename = "box")]
+    place: Place,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Place {
+    x: f64,
+    y: f64,
+    scale_x: f64,
+    scale_y: f64,
+}
+
+#[derive(Deserialize)]
+struct Found {
+    document: DocumentName,
+    #[serde(flatten)]
+    element: One,
+    #[serde(rename = "box")]
+    rectangle: Rectangle,
+    #[serde(default)]
+    states: Vec<PageText>,
+    acted: Option<One>,
+    styles: serde_json::Map<String, Value>,
+    ancestors: Vec<One>,
+}
+
+#[derive(Deserialize)]
+struct One {
+    key: ElementKey,
+    role: PageText,
+    name: PageText,
+    tag: PageText,
+    #[serde(default)]
+    selector: PageText,
+}
+
+impl Action for Inspect {
+    const NAME: &'static str = "inspect";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Inspected;
+
+    async fn run(self, context: &Context) -> Result<Inspected, Failure> {
+        let page = context.page().await?;
+        let (mut x, mut y) = self.point;
+        let mut frame = page.main_frame().clone();
+        let mut places: Vec<Place> = Vec::new();
+        for known in page.driver().frames() {
+            // One that cannot be named is told as the element it is.
+            let named = page.driver().name_frame(&known, context.deadline);
+            page.unless_blocked(async { Ok(drop(named.await)) }).await?;
+        }
+        loop {
+            let argument = json!({"x": x, "y": y});
+            let answer: Option<Answer> = page.call_in(&frame, "inspect", &argument, context.deadline).await?;
+            match answer {
+                None => return Err(nothing_there(self.point)),
+                Some(Answer::Frame(inner)) => {
+                    (frame, x, y) = (inner.frame, inner.x, inner.y);
+                    places.push(inner.place);
+                }
+                Some(Answer::Element(found)) => return Ok(told(&page, &frame, *found, &places)),
+            }
+        }
+    }
+}
+
+fn nothing_there((x, y): (f64, f64)) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("The point {x},{y} is outside of the view."))
+        .with_hint("Give a point inside the view; scroll first to see other parts of the page.")
+}
+
+fn told(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> Inspected {
+    let tell = |one: One| Told {
+        name: page.mint(frame, &found.document, one.key).to_string(),
+        role: one.role.as_str().to_owned(),
+        text: one.name.as_str().to_owned(),
+        tag: one.tag.as_str().to_owned(),
+        selector: one.selector.as_str().to_owned(),
+    };
+    let mut rectangle = found.rectangle;
+    for place in places.iter().rev() {
+        rectangle = Rectangle {
+            x: place.x + rectangle.x * place.scale_x,
+            y: place.y + rectangle.y * place.scale_y,
+            width: rectangle.width * place.scale_x,
+            height: rectangle.height * place.scale_y,
+        };
+    }
+    let styles = found.styles.into_iter().map(|(name, value)| {
+        let value = value.as_str().map_or(value.clone(), |text| json!(PageText::new(text).as_str()));
+        (name, value)
+    });
+    Inspected {
+        rectangle,
+        states: found.states.iter().map(|state| state.as_str().to_owned()).collect(),
+        styles: styles.collect(),
+        acts: found.acted.map(tell),
+        ancestors: found.ancestors.into_iter().map(tell).collect(),
+        element: tell(found.element),
+    }
+}
+
+impl Told {
+    fn line(&self) -> String {
+        let name = if self.text.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", PageText::new(&self.text).quoted())
+        };
+        format!("{}{name} [{}] <{}> {}", self.role, self.name, self.tag, self.selector).trim_end().to_owned()
+    }
+}
+
+impl Render for Inspected {
+    fn render(&self) -> String {
+        let Rectangle { x, y, width, height } = self.rectangle;
+        let mut lines = vec![self.element.line(), format!("box: {x:.0},{y:.0} {width:.0}x{height:.0}")];
+        if let Some(acts) = &self.acts {
+            lines.push(format!("part of: {}", acts.line()));
+        }
+        lines.extend(self.states.iter().cloned());
+        for (name, value) in &self.styles {
+            lines.push(format!("{name}: {}", value.as_str().unwrap_or_default()));
+        }
+        lines.extend(self.ancestors.iter().map(|one| format!("in: {}", one.line())));
+        lines.join("\n")
+    }
+}

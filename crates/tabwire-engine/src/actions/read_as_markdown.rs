@@ -1,0 +1,67 @@
+//! `read_as_markdown`: the page, or what is worth reading of it, as Markdown in which nothing is live.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::excerpt::{Excerpt, StretchArguments};
+use crate::reading::PartArguments;
+
+/// Read the page as Markdown: its main content, the whole of it, or an element.
+///
+/// Hidden text is left out. Nothing in it is live: a link reads [text] (`address`) with the address relative to the
+/// page's site when it stays there, a picture reads (image: description) and has no address.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct ReadAsMarkdown {
+    #[command(flatten)]
+    #[serde(flatten)]
+    part: PartArguments,
+    /// The whole page with menus, side boxes and footers.
+    #[arg(long, conflicts_with = "target")]
+    #[serde(default)]
+    whole: bool,
+    #[command(flatten)]
+    #[serde(flatten)]
+    stretch: StretchArguments,
+}
+
+/// The page as Markdown.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct MarkdownText {
+    /// What was read: `main`, `page` or `element`.
+    part: String,
+    #[serde(flatten)]
+    excerpt: Excerpt,
+}
+
+impl Action for ReadAsMarkdown {
+    const NAME: &'static str = "read_as_markdown";
+    const EFFECT: Effect = Effect::Read;
+    type Output = MarkdownText;
+
+    async fn run(self, context: &Context) -> Result<MarkdownText, Failure> {
+        self.stretch.check()?;
+        if self.whole && self.part.target.is_some() {
+            return Err(Failure::new(ErrorCode::BadArgs, "It is either the whole page or an element.")
+                .with_hint("Give a target or `whole`, not both."));
+        }
+        let page = context.page().await?;
+        let argument = json!({"main": !self.whole});
+        let reading = page.read_part(&self.part, "readMarkdown", argument, context.deadline).await?;
+        let part = reading.more.get("part").and_then(Value::as_str).unwrap_or("page").to_owned();
+        Ok(MarkdownText { part, excerpt: Excerpt::cut(reading, self.stretch)? })
+    }
+}
+
+impl Render for MarkdownText {
+    fn render(&self) -> String {
+        let text = self.excerpt.render();
+        match self.part.as_str() {
+            "main" => format!("{text}\n(main content; the rest with --whole)"),
+            _ => text,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Text of many lines that came from a page, made harmless. Knows nothing of what it says.
+
+use super::page_text::{Class, class_of};
+
+/// A page's text without anything a reader would not see; lines and the blanks in them stay.
+pub(crate) fn harmless_lines(text: &str) -> String {
+    let mut lines = String::with_capacity(text.len());
+    let mut marks = 0_usize;
+    let mut characters = text.chars().peekable();
+    while let Some(letter) = characters.next() {
+        if !matches!(class_of(letter), Class::Mark) {
+            marks = 0;
+        }
+        match letter {
+            '\n' | '\t' => lines.push(letter),
+            '\r' => {
+                if characters.peek() != Some(&'\n') {
+                    lines.push('\n');
+                }
+            }
+            '\u{2028}' | '\u{2029}' => lines.push('\n'),
+            _ => match class_of(letter) {
+                Class::Seen => lines.push(letter),
+                Class::Space => lines.push(' '),
+                Class::Mark => {
+                    marks += 1;
+                    // Heaps of marks cover neighbouring lines.
+                    if marks <= 4 {
+                        lines.push(letter);
+                    }
+                }
+                // Beside a letter beyond Latin they change how it looks; elsewhere they only hide.
+                Class::Joiner => {
+                    let is_beside = lines.chars().next_back().is_some_and(|before| before > '\u{ff}');
+                    if is_beside {
+                        lines.push(letter);
+                    }
+                }
+                Class::Unseen => {}
+            },
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t29_nothing_unseen_stays_in_lines() {
+        let text = "a\u{202e}b\r\n  c\u{e0041}\u{200b}\td\u{a0}e\u{7}\rf\u{2028}g";
+        assert_eq!(harmless_lines(text), "ab\n  c\td e\nf\ng");
+        assert_eq!(harmless_lines("\u{1b}[31mred\0"), "[31mred");
+        let heap = format!("x{}", "\u{301}".repeat(50));
+        assert_eq!(harmless_lines(&heap).chars().count(), 5);
+    }
+}

@@ -95,7 +95,7 @@ class Markdown {
       const text = joinItem(blocks.filter((block) => block !== ""));
       if (text === "") return;
       const mark = isNested ? "  " : list.localName === "ol" ? `${number++}. ` : "- ";
-      items.push(prefixed(`${tickOf(node)}${text}`, mark, " ".repeat(mark.length)));
+      items.push(prefixed(`${tickBefore(node)}${text}`, mark, " ".repeat(mark.length)));
     });
     const text = items.join("\n");
     this.length += text.length;

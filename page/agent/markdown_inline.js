@@ -32,7 +32,7 @@ function joinItem(blocks) {
 }
 
 /** Ticked or not, for an item that begins with a box. */
-function tickOf(item) {
+function tickBefore(item) {
   const box = item.querySelector(":scope > input[type=checkbox], :scope > label > input[type=checkbox], :scope > p > input[type=checkbox]");
   return box === null ? "" : box.checked ? "[x] " : "[ ] ";
 }

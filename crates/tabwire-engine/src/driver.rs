@@ -67,7 +67,13 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     fn frames(&self) -> Vec<Frame>;
 
     /// Calls a function of the page agent in a frame. The answer is the function's own, its failure included.
-    fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value>;
+    fn call(
+        &self,
+        frame: &FrameId,
+        function: &'static str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value>;
 
     /// Runs a function of the caller's in the page's own world with an element that the agent of a frame knows. The
     /// answer is an evaluation in the protocol's words.
@@ -84,6 +90,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError>;
+
+    /// Waits until what is known of the page includes every event that has come by now.
+    fn caught_up(&self, deadline: Deadline) -> Reply<()>;
 
     /// Makes a setting hold in every process of the page. The answer is the page's own process's.
     fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError>;

@@ -40,6 +40,7 @@ mod keyboard;
 pub mod limits;
 mod locator;
 mod navigation;
+mod network;
 mod optional_target;
 mod page;
 mod page_agent;

@@ -148,3 +148,54 @@ pub const LINKS_LISTED: usize = 200;
 
 /// Lines of the console that one answer tells unless more are asked for; the newest ones.
 pub const CONSOLE_TOLD: usize = 100;
+
+/// Requests of a page that are kept; older ones go first.
+pub const REQUEST_ENTRIES: usize = 1_000;
+
+/// Requests of a page that are kept while they are recorded.
+pub const RECORDED_REQUESTS: usize = 10_000;
+
+/// Bytes of bodies that one recording holds; what comes after is recorded without its body.
+pub const RECORDED_BYTES: usize = 64 * 1024 * 1024;
+
+/// How long a recording waits for one body.
+pub const BODY_DEADLINE: Duration = Duration::from_secs(10);
+
+/// News of requests held until the requests themselves are told.
+pub const EARLY_NEWS: usize = 256;
+
+/// Messages of one WebSocket or event stream that are kept; older ones go first.
+pub const MESSAGES: usize = 200;
+
+/// Characters of one message that are kept.
+pub const MESSAGE_CHARACTERS: usize = 4_000;
+
+/// Largest body of a request that is kept in the log; larger ones are asked for.
+pub const POST_DATA_BYTES: usize = 64 * 1024;
+
+/// Requests that are listed at once unless asked otherwise.
+pub const REQUESTS_LISTED: usize = 100;
+
+/// Characters of a body that are shown; the whole can be saved.
+pub const BODY_CHARACTERS: usize = 20_000;
+
+/// Held requests that wait for a verdict; beyond this all that are held go on.
+pub const HELD_REQUESTS: usize = 4_096;
+
+/// How long the browser may take to let a held request go.
+pub const VERDICT_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Requests whose server was told a password; a second question means it was wrong.
+pub const CHALLENGES_REMEMBERED: usize = 64;
+
+/// Rules a page can have.
+pub const ROUTES: usize = 200;
+
+/// Largest body a rule answers with.
+pub const ROUTE_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long an answer about what a page did waits for events that have come but were not looked at.
+pub const CATCH_UP: Duration = Duration::from_secs(1);
+
+/// Answers that wait for one follower of a page's events at a time; more do not wait.
+pub const WAITERS: usize = 32;

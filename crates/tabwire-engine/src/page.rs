@@ -11,7 +11,8 @@ use tokio::sync::watch;
 
 use crate::cdp_driver::{CdpDriver, Observer};
 use crate::driver::{Driver, Place, Reply, Setting};
-use crate::limits::OUTLINE_CHARACTERS;
+use crate::limits::{CATCH_UP, OUTLINE_CHARACTERS};
+use crate::network::PageNetwork;
 use crate::page_record::PageRecord;
 use crate::pointer::Mouse;
 use crate::snapshot::{RefTable, SnapshotMemory};
@@ -55,7 +56,7 @@ impl Page {
         crashed: watch::Receiver<bool>,
         tasks: &TaskGroup,
     ) -> Self {
-        let record = Arc::new(PageRecord::default());
+        let record = Arc::new(PageRecord::new(PageNetwork::new(&FrameId::new(target.as_str()), tasks)));
         let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
         let driver = CdpDriver::start(session, &target, tasks, &observer);
         let main = driver.main_frame().clone();
@@ -94,6 +95,10 @@ impl Page {
         &self.inner.record
     }
 
+    pub(crate) fn network(&self) -> &PageNetwork {
+        self.inner.record.network()
+    }
+
     pub(crate) fn refs(&self) -> MutexGuard<'_, RefTable> {
         self.inner.refs.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,7 +109,10 @@ impl Page {
     }
 
     /// Keeps other actions' input away until the guard goes.
-    pub(crate) async fn take_hands(&self, deadline: Deadline) -> Result<tokio::sync::MutexGuard<'_, Mouse>, Failure> {
+    pub(crate) async fn take_hands(
+        &self,
+        deadline: Deadline,
+    ) -> Result<tokio::sync::MutexGuard<'_, Mouse>, Failure> {
         let hands = self.inner.hands.lock();
         tokio::time::timeout_at(deadline.instant(), hands).await.map_err(|_| {
             Failure::new(ErrorCode::Timeout, "Another action kept the tab's mouse and keys for too long.")
@@ -176,8 +184,17 @@ impl Page {
         self.driver().command(&Place::Page, method, params, deadline)
     }
 
+    /// Waits until the page's record includes every event that has come by now.
+    pub(crate) async fn catch_up(&self) -> Result<(), Failure> {
+        self.driver().caught_up(Deadline::after(CATCH_UP)).await
+    }
+
     /// Makes a setting hold in every process of the page, those that join later too.
-    pub(crate) async fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Result<Value, Failure> {
+    pub(crate) async fn set_everywhere(
+        &self,
+        setting: &Setting,
+        deadline: Deadline,
+    ) -> Result<Value, Failure> {
         let answer = self.driver().set_everywhere(setting, deadline);
         self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
     }

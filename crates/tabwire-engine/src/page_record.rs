@@ -1,6 +1,6 @@
 //! What is known of a page from what its browser told: open dialog, file chooser, console, requests.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tabwire_cdp::{CdpSession, Event};
 use tokio::sync::watch;
@@ -9,16 +9,32 @@ use crate::cdp_driver::Observer;
 use crate::console_log::ConsoleLog;
 use crate::dialog::Dialog;
 use crate::file_chooser::FileChooser;
+use crate::network::PageNetwork;
 
 /// What is known of one page.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PageRecord {
     dialog: watch::Sender<Option<Dialog>>,
     chooser: watch::Sender<Option<FileChooser>>,
     console: Mutex<ConsoleLog>,
+    network: Arc<PageNetwork>,
 }
 
 impl PageRecord {
+    pub(crate) fn new(network: PageNetwork) -> Self {
+        Self {
+            dialog: watch::Sender::default(),
+            chooser: watch::Sender::default(),
+            console: Mutex::default(),
+            network: Arc::new(network),
+        }
+    }
+
+    /// The page's network: its requests, and what is changed on their way.
+    pub(crate) fn network(&self) -> &PageNetwork {
+        &self.network
+    }
+
     /// The open dialog, now and as it changes.
     pub(crate) fn dialog(&self) -> watch::Receiver<Option<Dialog>> {
         self.dialog.subscribe()
@@ -60,7 +76,12 @@ impl Observer for PageRecord {
                 }
             }
             "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" => self.console().observe(event),
+            method if method.starts_with("Network.") => self.network.observe(session, event),
             _ => {}
         }
+    }
+
+    fn joined(&self, session: &CdpSession) {
+        self.network.joined(session);
     }
 }

@@ -1,16 +1,17 @@
 //! One file for each action; this one only lists them.
 
+mod auth;
 mod back;
 mod check;
 mod click;
 mod clipboard;
-mod cookies;
 mod console;
+mod cookies;
 mod dblclick;
 mod dialog;
-mod drag;
 mod download_file;
 mod downloads;
+mod drag;
 mod errors;
 mod eval;
 mod extract_links;
@@ -22,13 +23,19 @@ mod forward;
 mod get;
 mod get_html;
 mod get_text;
+mod har;
+mod headers;
 mod hover;
 mod inspect;
 mod mouse;
 mod navigate;
+mod offline;
 mod press;
 mod read_as_markdown;
 mod reload;
+mod request;
+mod requests;
+mod route;
 mod scroll;
 mod select;
 mod snapshot;
@@ -38,8 +45,10 @@ mod tab_new;
 mod tab_select;
 mod tabs_list;
 mod tap;
+mod throttle;
 mod type_keys;
 mod uncheck;
+mod unroute;
 mod upload;
 mod wait_for;
 
@@ -93,6 +102,15 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<eval::Eval>(),
     Definition::of::<cookies::Cookies>(),
     Definition::of::<storage::Storage>(),
+    Definition::of::<requests::Requests>(),
+    Definition::of::<request::Request>(),
+    Definition::of::<route::Route>(),
+    Definition::of::<unroute::Unroute>(),
+    Definition::of::<har::Har>(),
+    Definition::of::<offline::Offline>(),
+    Definition::of::<throttle::Throttle>(),
+    Definition::of::<headers::Headers>(),
+    Definition::of::<auth::Auth>(),
 ];
 
 /// Reads `12,34`.

@@ -7,6 +7,7 @@ mod process_settings;
 mod apply;
 mod setup;
 mod watch;
+mod watchers;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,6 +24,7 @@ use crate::page_agent::page_agent;
 use crate::snapshot::ElementKey;
 
 use process_settings::ProcessSettings;
+use watchers::Watchers;
 
 /// What a world answers in which the agent has not been installed.
 const ABSENT: i64 = -1;
@@ -31,6 +33,9 @@ const ABSENT: i64 = -1;
 pub(crate) trait Observer: Send + Sync {
     /// Takes note of an event.
     fn observe(&self, session: &CdpSession, event: &Event);
+
+    /// A process joins the page; it has not been asked for anything yet.
+    fn joined(&self, session: &CdpSession);
 }
 
 /// A page driven over CDP; clones share it.
@@ -47,6 +52,7 @@ struct Inner {
     world: String,
     frames: Mutex<FrameTable>,
     settings: Mutex<ProcessSettings>,
+    watchers: Mutex<Watchers>,
     ready: tokio::sync::watch::Sender<Setup>,
 }
 
@@ -75,6 +81,7 @@ impl CdpDriver {
             world: random_world(),
             frames: Mutex::new(frames),
             settings: Mutex::default(),
+            watchers: Mutex::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
         });
         let driver = Self { inner };
@@ -84,6 +91,10 @@ impl CdpDriver {
 
     fn frames(&self) -> MutexGuard<'_, FrameTable> {
         self.inner.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn watchers(&self) -> MutexGuard<'_, Watchers> {
+        self.inner.watchers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn settings(&self) -> MutexGuard<'_, ProcessSettings> {
@@ -242,6 +253,10 @@ impl Driver for CdpDriver {
     ) -> Reply<Value, CdpError> {
         let begun = self.session_at(place).and_then(|session| session.begin(method, params, deadline));
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
+    }
+
+    fn caught_up(&self, deadline: Deadline) -> Reply<()> {
+        self.catch_up(deadline)
     }
 
     fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError> {

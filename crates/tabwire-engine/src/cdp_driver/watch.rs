@@ -34,6 +34,9 @@ const METHODS: &[&str] = &[
     "Network.loadingFinished",
     "Network.loadingFailed",
     "Network.webSocketCreated",
+    "Network.webSocketWillSendHandshakeRequest",
+    "Network.webSocketHandshakeResponseReceived",
+    "Network.webSocketFrameError",
     "Network.webSocketFrameSent",
     "Network.webSocketFrameReceived",
     "Network.webSocketClosed",
@@ -129,6 +132,7 @@ impl CdpDriver {
         observer: &Arc<dyn Observer>,
     ) {
         let mut events = session.events_bounded(EventFilter::methods(METHODS.iter().copied()), PAGE_EVENTS);
+        observer.joined(&session);
         let preparation = self.prepare(&session, frame.is_none());
         let (weak, group, observer) = (Arc::downgrade(&self.inner), tasks.clone(), Arc::clone(observer));
         let is_page = frame.is_none();
@@ -143,9 +147,20 @@ impl CdpDriver {
                 });
             }
         });
+        let mut waiting = self.add_watcher();
         tasks.start("page-watch", async move {
             loop {
-                let event = match events.next().await {
+                let next = tokio::select! {
+                    // In this order: whoever waits is told when no event is left to be looked at.
+                    biased;
+                    next = events.next() => next,
+                    Some(waiter) = waiting.recv() => {
+                        // One that does not wait any more needs no answer.
+                        let _: Result<(), ()> = waiter.send(());
+                        continue;
+                    }
+                };
+                let event = match next {
                     Ok(event) => event,
                     Err(CdpError::Missed { count }) => {
                         tracing::warn!(count, "a page's events were missed");

@@ -1,0 +1,127 @@
+//! `auth`: answers servers that ask for a name and a password in the browser's own way.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::network::{Credentials, origin_of};
+
+/// Give a name and a password to a server that asks for them in the browser's own way (HTTP authentication).
+///
+/// Only one origin gets them: the one given, else that of the tab's page, else the first page that asks. The password
+/// is never shown.
+// Not to be printed: it holds a password.
+#[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Auth {
+    /// The name; without one, say for whom and where there is an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    /// The password. A file keeps it out of lists of processes and histories.
+    #[arg(long, allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    password: Option<String>,
+    /// A file whose first line is the password.
+    #[arg(long, value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    password_file: Option<PathBuf>,
+    /// The origin that gets them: https://example.org.
+    #[arg(long, value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+    /// Give them to nobody any more.
+    #[arg(long)]
+    #[serde(default)]
+    clear: bool,
+}
+
+/// For whom there is an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct AuthState {
+    /// The name; none when servers get no answer.
+    user: Option<String>,
+    /// The only origin that gets it; none until the first page asks.
+    origin: Option<String>,
+}
+
+impl Action for Auth {
+    const NAME: &'static str = "auth";
+    const EFFECT: Effect = Effect::Act;
+    type Output = AuthState;
+
+    async fn run(self, context: &Context) -> Result<AuthState, Failure> {
+        let password = self.read_password(context)?;
+        let origin = self.read_origin()?;
+        let page = context.page().await?;
+        page.unless_blocked(async { Ok(()) }).await?;
+        let is_change = self.user.is_some() || self.clear;
+        if is_change {
+            let here = || page.driver().frames().first().and_then(|frame| origin_of(&frame.url));
+            let credentials = match (self.user, password) {
+                (Some(user), Some(password)) => Some(Credentials::new(user, password, origin.or_else(here))),
+                _ => None,
+            };
+            page.network().settings().credentials = credentials;
+            page.apply_interception(context.deadline).await?;
+        }
+        let settings = page.network().settings();
+        let credentials = settings.credentials.as_ref();
+        Ok(AuthState {
+            user: credentials.map(|credentials| credentials.user.clone()),
+            origin: credentials.and_then(|credentials| credentials.origin.clone()),
+        })
+    }
+}
+
+impl Auth {
+    fn read_password(&self, context: &Context) -> Result<Option<String>, Failure> {
+        let bad = |message: &str| {
+            Failure::new(ErrorCode::BadArgs, message)
+                .with_hint("Run `tabwire auth USER --password-file PATH`, or `tabwire auth --clear`.")
+        };
+        let has_password = self.password.is_some() || self.password_file.is_some();
+        match &self.user {
+            None if has_password || self.origin.is_some() => {
+                Err(bad("A password needs the name it belongs to."))
+            }
+            Some(_) if self.clear => Err(bad("--clear takes no name.")),
+            None => Ok(None),
+            Some(user) if user.contains(':') || user.chars().any(char::is_control) => {
+                Err(bad("A name has no colon and no control characters."))
+            }
+            Some(_) => match (&self.password, &self.password_file) {
+                (Some(password), None) => Ok(Some(password.clone())),
+                (None, Some(path)) => {
+                    let content = context.files.read(path)?;
+                    let text =
+                        String::from_utf8(content).map_err(|_| bad("The password's file is no text."))?;
+                    Ok(Some(text.lines().next().unwrap_or_default().to_owned()))
+                }
+                (None, None) => Err(bad("A name needs a password, even an empty one.")),
+                (Some(_), Some(_)) => Err(bad("The password is either given or in a file.")),
+            },
+        }
+    }
+
+    fn read_origin(&self) -> Result<Option<String>, Failure> {
+        let Some(origin) = &self.origin else { return Ok(None) };
+        match origin_of(origin) {
+            Some(origin) => Ok(Some(origin)),
+            None => Err(Failure::new(ErrorCode::BadArgs, "The origin is no http or https address.")
+                .with_hint("Give scheme and host, e.g. https://example.org:8443.")),
+        }
+    }
+}
+
+impl Render for AuthState {
+    fn render(&self) -> String {
+        match (&self.user, &self.origin) {
+            (None, _) => "servers that ask get no name and password".to_owned(),
+            (Some(user), Some(origin)) => format!("{user} for {origin}"),
+            (Some(user), None) => format!("{user} for the first page that asks"),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! `har`: records requests with their bodies, or answers them from a recording.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::files::FileKind;
+use crate::network::{Archive, HarForm, RequestEntry};
+use crate::page::Page;
+
+/// Record the tab's requests into an HTTP Archive (HAR 1.2), or answer requests from one.
+///
+/// Cookies, Authorization headers, tokens and passwords of requests are masked in the file unless --show-secrets is
+/// given; bodies of answers are kept as they came.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Har {
+    /// What to do.
+    #[arg(value_enum, default_value_t)]
+    #[serde(default)]
+    action: HarAction,
+    /// The file: to write it there when stopping, or to replay it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<PathBuf>,
+    /// Let requests fail that are not in the replayed archive.
+    #[arg(long)]
+    #[serde(default)]
+    strict: bool,
+    /// Write cookies, Authorization headers, tokens and passwords as they are.
+    #[arg(long)]
+    #[serde(default)]
+    show_secrets: bool,
+}
+
+/// What to do with an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum HarAction {
+    /// Begin to record.
+    Start,
+    /// End the recording and write the file.
+    Stop,
+    /// Answer requests from a file.
+    Replay,
+    /// Stop replaying: requests go to the network again.
+    Live,
+    /// Say what is going on.
+    #[default]
+    Show,
+}
+
+/// What is recorded and replayed.
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
+pub(crate) struct HarState {
+    /// Whether requests are recorded.
+    recording: bool,
+    /// Requests recorded, or so far.
+    requests: usize,
+    /// Bodies that could not be recorded.
+    #[serde(skip_serializing_if = "is_zero")]
+    bodies_left_out: u64,
+    /// The file that was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<PathBuf>,
+    /// What is replayed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<Replay>,
+}
+
+/// An archive that is replayed.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Replay {
+    /// Answers in the archive.
+    answers: usize,
+    /// Requests of the file without an answer that could be given.
+    unusable: usize,
+    /// Whether other requests fail.
+    strict: bool,
+    /// Requests answered so far.
+    served: u64,
+    /// Requests that were not in it so far.
+    missed: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Action for Har {
+    const NAME: &'static str = "har";
+    const EFFECT: Effect = Effect::Files;
+    type Output = HarState;
+
+    async fn run(self, context: &Context) -> Result<HarState, Failure> {
+        self.check()?;
+        let page = context.page().await?;
+        page.catch_up().await?;
+        page.unless_blocked(async { Ok(()) }).await?;
+        match self.action {
+            HarAction::Show => {}
+            HarAction::Start => {
+                if !page.network().start_recording() {
+                    return Err(Failure::new(
+                        ErrorCode::Busy,
+                        "The tab's requests are being recorded already.",
+                    )
+                    .with_hint("End that recording first: `tabwire har stop`."));
+                }
+            }
+            HarAction::Stop => return self.stop(context, &page).await,
+            HarAction::Replay => {
+                let content = context.files.read(self.file.as_deref().unwrap_or(std::path::Path::new("")))?;
+                let archive = Archive::read(&content, self.strict)?;
+                page.network().settings().archive = Some(archive);
+                page.apply_interception(context.deadline).await?;
+            }
+            HarAction::Live => {
+                if page.network().settings().archive.take().is_none() {
+                    return Err(Failure::new(ErrorCode::BadArgs, "Nothing is being replayed in this tab.")
+                        .with_hint("Requests go to the network already."));
+                }
+                page.apply_interception(context.deadline).await?;
+            }
+        }
+        Ok(state_of(&page))
+    }
+}
+
+impl Har {
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let takes_file = matches!(self.action, HarAction::Stop | HarAction::Replay);
+        if self.action == HarAction::Replay && self.file.is_none() {
+            return bad("Replaying needs a file.", "Run `tabwire har replay FILE`.");
+        }
+        if self.file.is_some() && !takes_file {
+            return bad("A file is only for `har stop` and `har replay`.", "Leave the file out.");
+        }
+        if self.strict && self.action != HarAction::Replay {
+            return bad("--strict is only for `har replay`.", "Leave --strict out.");
+        }
+        if self.show_secrets && self.action != HarAction::Stop {
+            return bad("--show-secrets is only for `har stop`.", "Leave --show-secrets out.");
+        }
+        Ok(())
+    }
+
+    async fn stop(&self, context: &Context, page: &Page) -> Result<HarState, Failure> {
+        let Some(recording) = page.network().recording() else {
+            return Err(Failure::new(ErrorCode::BadArgs, "The tab's requests are not being recorded.")
+                .with_hint("Begin with `tabwire har start`."));
+        };
+        page.unless_blocked(async {
+            recording.settle(context.deadline).await;
+            Ok(())
+        })
+        .await?;
+        let entries: Vec<RequestEntry> = page.network().log().since(recording.since()).cloned().collect();
+        let archive = HarForm { shows_secrets: self.show_secrets }.write(&entries, &recording);
+        let content = serde_json::to_vec_pretty(&archive).map_err(|error| {
+            Failure::new(ErrorCode::Internal, format!("The archive cannot be written: {error}."))
+        })?;
+        // The recording only ends when its file is there.
+        let path = context.files.write(FileKind::Har, self.file.as_deref(), "requests.har", &content)?;
+        page.network().stop_recording();
+        Ok(HarState {
+            recording: false,
+            requests: entries.len(),
+            bodies_left_out: recording.left_out(),
+            path: Some(path),
+            replay: replay_of(page),
+        })
+    }
+}
+
+fn replay_of(page: &Page) -> Option<Replay> {
+    page.network().settings().archive.as_ref().map(|archive| Replay {
+        answers: archive.len(),
+        unusable: archive.unusable,
+        strict: archive.is_strict(),
+        served: archive.served,
+        missed: archive.missed,
+    })
+}
+
+fn state_of(page: &Page) -> HarState {
+    let recording = page.network().recording();
+    let since = recording.as_ref().map(|recording| recording.since());
+    HarState {
+        recording: recording.is_some(),
+        requests: since.map_or(0, |since| page.network().log().since(since).count()),
+        bodies_left_out: 0,
+        path: None,
+        replay: replay_of(page),
+    }
+}
+
+impl Render for HarState {
+    fn render(&self) -> String {
+        let mut lines = Vec::new();
+        if let Some(path) = &self.path {
+            lines.push(format!("wrote {} requests to {}", self.requests, path.display()));
+            if self.bodies_left_out > 0 {
+                lines.push(format!("{} bodies could not be recorded", self.bodies_left_out));
+            }
+        } else if self.recording {
+            lines.push(format!("recording: {} requests so far", self.requests));
+        }
+        if let Some(replay) = &self.replay {
+            let others = if replay.strict { "fail" } else { "go to the network" };
+            lines.push(format!("replaying {} answers; other requests {others}", replay.answers));
+            if replay.unusable > 0 {
+                lines.push(format!("{} requests of the file have no answer to give", replay.unusable));
+            }
+            lines.push(format!("served {}, not found {}", replay.served, replay.missed));
+        }
+        if lines.is_empty() { "not recording, not replaying".to_owned() } else { lines.join("\n") }
+    }
+}

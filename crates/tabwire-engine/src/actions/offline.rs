@@ -1,0 +1,48 @@
+//! `offline`: takes the network away from a tab, or gives it back.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::Failure;
+
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::network::{Conditions, NetworkState};
+
+/// Take the tab's network away, or give it back.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Offline {
+    /// Whether the tab is offline.
+    #[arg(value_enum, default_value_t)]
+    #[serde(default)]
+    state: Switch,
+}
+
+/// On, off, or only asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Switch {
+    /// The tab has no network.
+    On,
+    /// The tab has its network again.
+    Off,
+    /// Say what it is now.
+    #[default]
+    Show,
+}
+
+impl Action for Offline {
+    const NAME: &'static str = "offline";
+    const EFFECT: Effect = Effect::Act;
+    type Output = NetworkState;
+
+    async fn run(self, context: &Context) -> Result<NetworkState, Failure> {
+        let page = context.page().await?;
+        let now = page.unless_blocked(async { Ok(page.network().settings().conditions) }).await?;
+        if self.state == Switch::Show {
+            return Ok(now.into());
+        }
+        let conditions = Conditions { offline: self.state == Switch::On, ..now };
+        page.apply_conditions(conditions, context.deadline).await?;
+        Ok(conditions.into())
+    }
+}

@@ -1,0 +1,192 @@
+//! `requests`: lists what a page asked for and what came back.
+
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::limits::REQUESTS_LISTED;
+use crate::network::{ListedRequest, RequestEntry, ResourceKind, UrlGlob};
+use crate::snapshot::enclose;
+
+/// List the requests the page made.
+///
+/// Pictures, styles, scripts and fonts are counted but not listed unless they failed or are asked for. One of them
+/// in full: `request N`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Requests {
+    /// Only addresses that contain this, or match it as a glob: `*` stands for anything (/api/*.json).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Only this method.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    method: Option<String>,
+    /// Only answers with this status: 404, 4xx or 400-499.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    /// Only this kind; may be repeated.
+    #[arg(long = "type", value_enum, value_name = "KIND")]
+    #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<ResourceKind>,
+    /// Only those that failed or were answered with 400 and above.
+    #[arg(long)]
+    #[serde(default)]
+    failed: bool,
+    /// Only WebSockets and event streams.
+    #[arg(long)]
+    #[serde(default)]
+    websockets: bool,
+    /// Only those made since `requests` was last asked.
+    #[arg(long)]
+    #[serde(default)]
+    new: bool,
+    /// List pictures, styles, scripts and fonts too.
+    #[arg(long)]
+    #[serde(default)]
+    all: bool,
+    /// How many to list at most; the newest are kept.
+    #[arg(long, default_value_t = REQUESTS_LISTED)]
+    #[serde(default = "listed")]
+    limit: usize,
+}
+
+const fn listed() -> usize {
+    REQUESTS_LISTED
+}
+
+/// Requests of a page.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct RequestList {
+    /// The requests, the oldest first.
+    requests: Vec<ListedRequest>,
+    /// Pictures, styles, scripts and fonts that would fit but are not listed.
+    hidden_static: usize,
+    /// Older ones that would fit but are above the limit.
+    left_out: usize,
+    /// Requests that are not kept any more.
+    forgotten: u64,
+}
+
+/// A range of statuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct StatusRange(u16, u16);
+
+impl FromStr for StatusRange {
+    type Err = Failure;
+
+    fn from_str(text: &str) -> Result<Self, Failure> {
+        let read = || {
+            if let Some(class) = text.strip_suffix("xx") {
+                let first = class.parse::<u16>().ok().filter(|class| (1..=5).contains(class))? * 100;
+                return Some(Self(first, first + 99));
+            }
+            let (from, to) = text.split_once('-').unwrap_or((text, text));
+            let range = Self(from.trim().parse().ok()?, to.trim().parse().ok()?);
+            (range.0 <= range.1 && (100..=599).contains(&range.0)).then_some(range)
+        };
+        read().ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "The status is none a server answers with.")
+                .with_hint("Give a status such as 404, a class such as 4xx, or a range such as 400-499.")
+        })
+    }
+}
+
+/// The filters as they are applied.
+struct Wanted<'a> {
+    asked: &'a Requests,
+    glob: Option<UrlGlob>,
+    status: Option<StatusRange>,
+}
+
+impl Wanted<'_> {
+    fn has(&self, entry: &RequestEntry) -> bool {
+        let is_stream = matches!(entry.kind, ResourceKind::Websocket | ResourceKind::EventSource);
+        let status =
+            |range: StatusRange| entry.status().is_some_and(|status| (range.0..=range.1).contains(&status));
+        self.glob.as_ref().is_none_or(|glob| glob.matches(&entry.url))
+            && self.asked.method.as_ref().is_none_or(|method| method.eq_ignore_ascii_case(&entry.method))
+            && self.status.is_none_or(status)
+            && (self.asked.kinds.is_empty() || self.asked.kinds.contains(&entry.kind))
+            && (!self.asked.failed || entry.is_failed())
+            && (!self.asked.websockets || is_stream)
+    }
+
+    fn hides(&self, entry: &RequestEntry) -> bool {
+        !self.asked.all && self.asked.kinds.is_empty() && entry.is_static() && !entry.is_failed()
+    }
+}
+
+impl Action for Requests {
+    const NAME: &'static str = "requests";
+    const EFFECT: Effect = Effect::Read;
+    type Output = RequestList;
+
+    async fn run(self, context: &Context) -> Result<RequestList, Failure> {
+        if self.limit == 0 {
+            return Err(Failure::new(ErrorCode::BadArgs, "At least one request has to be listed."));
+        }
+        let glob = self.url.as_deref().map(UrlGlob::parse).transpose()?;
+        let status = self.status.as_deref().map(StatusRange::from_str).transpose()?;
+        let page = context.page().await?;
+        page.catch_up().await?;
+        // What is known is told even while a dialog is open: nothing is asked of the page.
+        let mut log = page.network().log();
+        let listed = log.mark_listed();
+        let since = if self.new { listed } else { 0 };
+        let wanted = Wanted { asked: &self, glob, status };
+        let (mut requests, mut hidden_static) = (Vec::new(), 0);
+        for entry in log.since(since).filter(|entry| wanted.has(entry)) {
+            if wanted.hides(entry) {
+                hidden_static += 1;
+            } else {
+                requests.push(ListedRequest::from(entry));
+            }
+        }
+        let left_out = requests.len().saturating_sub(self.limit);
+        requests.drain(..left_out);
+        Ok(RequestList { requests, hidden_static, left_out, forgotten: log.forgotten() })
+    }
+}
+
+impl Render for RequestList {
+    fn render(&self) -> String {
+        let lines: String = self.requests.iter().map(|request| request.line() + "\n").collect();
+        let mut notes = Vec::new();
+        if self.hidden_static > 0 {
+            notes.push(format!("{} static hidden (--all)", self.hidden_static));
+        }
+        if self.left_out > 0 {
+            notes.push(format!("{} older left out (--limit)", self.left_out));
+        }
+        if self.forgotten > 0 {
+            notes.push(format!("{} not kept any more", self.forgotten));
+        }
+        let count = match self.requests.len() {
+            0 => "no requests".to_owned(),
+            1 => "1 request".to_owned(),
+            count => format!("{count} requests"),
+        };
+        let heading = std::iter::once(count).chain(notes).collect::<Vec<_>>().join("; ");
+        if lines.is_empty() { heading } else { enclose(&heading, &lines).trim_end().to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_read_as_people_write_them() {
+        for (text, from, to) in [("404", 404, 404), ("4xx", 400, 499), ("200-299", 200, 299)] {
+            assert_eq!(text.parse::<StatusRange>().ok(), Some(StatusRange(from, to)));
+        }
+        for bad in ["", "9xx", "xx", "299-200", "ok", "0"] {
+            assert!(bad.parse::<StatusRange>().is_err(), "{bad}");
+        }
+    }
+}

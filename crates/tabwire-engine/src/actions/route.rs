@@ -1,0 +1,234 @@
+//! `route`: decides what becomes of some of a page's requests.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect};
+use crate::address::checked_address;
+use crate::context::Context;
+use crate::limits::{ROUTE_BODY_BYTES, ROUTES};
+use crate::network::{
+    AbortReason, Answer, Change, HeaderList, ListedRoute, ResourceKind, Route as Rule, RouteEffect,
+    RouteList, UrlGlob, is_header_name, origin_of,
+};
+use crate::page::Page;
+
+/// Abort, answer or change requests of the tab, by address and kind; without an address, list the routes.
+///
+/// Choose one: --abort, an answer (--status, --header, --body, --body-file), or a change of the request (--to-url,
+/// --to-method, --set-header, --remove-header, --post-data). Routes hold for all frames, survive navigation, and end
+/// with `unroute` or the tab. Of several that fit, the newest decides. While there are routes the cache is not used.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default)]
+pub(crate) struct Route {
+    /// Addresses that contain this, or match it as a glob: `*` stands for anything, slashes too (/api/*.json).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+    /// Only this kind of request; may be repeated.
+    #[arg(long = "type", value_enum, value_name = "KIND")]
+    #[serde(rename = "type", skip_serializing_if = "Vec::is_empty")]
+    kinds: Vec<ResourceKind>,
+    /// Apply it this often, then no more.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    times: Option<u32>,
+    /// Let the request fail, in this way.
+    #[arg(long, value_enum, value_name = "REASON", num_args = 0..=1, default_missing_value = "blocked")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    abort: Option<AbortReason>,
+    /// Answer with this status; 200 unless said.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    /// Answer with this header, `Name: value`; may be repeated.
+    #[arg(long = "header", value_name = "HEADER")]
+    #[serde(rename = "header", skip_serializing_if = "Vec::is_empty")]
+    headers: Vec<String>,
+    /// Answer with this text.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body: Option<String>,
+    /// Answer with the content of this file, as it is now.
+    #[arg(long, value_name = "PATH")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    body_file: Option<PathBuf>,
+    /// Send the request to this address; the page does not notice.
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_url: Option<String>,
+    /// Send it with this method.
+    #[arg(long, value_name = "METHOD")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to_method: Option<String>,
+    /// Send it with this header, `Name: value`; may be repeated.
+    #[arg(long = "set-header", value_name = "HEADER")]
+    #[serde(rename = "set_header", skip_serializing_if = "Vec::is_empty")]
+    set_headers: Vec<String>,
+    /// Send it without this header; may be repeated.
+    #[arg(long = "remove-header", value_name = "NAME")]
+    #[serde(rename = "remove_header", skip_serializing_if = "Vec::is_empty")]
+    remove_headers: Vec<String>,
+    /// Send this text in place of its body.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    post_data: Option<String>,
+}
+
+impl Action for Route {
+    const NAME: &'static str = "route";
+    const EFFECT: Effect = Effect::Act;
+    type Output = RouteList;
+
+    async fn run(self, context: &Context) -> Result<RouteList, Failure> {
+        let rule = self.to_rule(context)?;
+        let page = context.page().await?;
+        let Some(rule) = rule else {
+            return page.unless_blocked(async { Ok(list(&page, None)) }).await;
+        };
+        let number = {
+            let mut settings = page.network().settings();
+            if settings.routes.len() >= ROUTES {
+                let message = format!("The tab has {ROUTES} routes, which is as many as it can have.");
+                return Err(Failure::new(ErrorCode::Backpressure, message)
+                    .with_hint("Take some away: `tabwire unroute`."));
+            }
+            settings.routes.add(rule)
+        };
+        if let Err(failure) = page.apply_interception(context.deadline).await {
+            page.network().settings().routes.take(|route| route.number == number);
+            return Err(failure);
+        }
+        Ok(list(&page, Some(number)))
+    }
+}
+
+fn list(page: &Page, added: Option<u32>) -> RouteList {
+    let settings = page.network().settings();
+    RouteList { added, removed: Vec::new(), routes: settings.routes.iter().map(ListedRoute::from).collect() }
+}
+
+fn bad(message: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_hint("Run `tabwire route --help` for what it takes.")
+}
+
+impl Route {
+    fn answers(&self) -> bool {
+        self.status.is_some() || !self.headers.is_empty() || self.body.is_some() || self.body_file.is_some()
+    }
+
+    fn changes(&self) -> bool {
+        let has_headers = !self.set_headers.is_empty() || !self.remove_headers.is_empty();
+        has_headers || self.to_url.is_some() || self.to_method.is_some() || self.post_data.is_some()
+    }
+
+    /// The rule that is asked for; none when the rules are to be listed.
+    fn to_rule(&self, context: &Context) -> Result<Option<Rule>, Failure> {
+        let kinds = [self.abort.is_some(), self.answers(), self.changes()];
+        let asked = kinds.iter().filter(|kind| **kind).count();
+        let Some(url) = &self.url else {
+            let is_bare = asked == 0 && self.kinds.is_empty() && self.times.is_none();
+            return if is_bare {
+                Ok(None)
+            } else {
+                Err(bad("A route needs the addresses it is for; `*` is all."))
+            };
+        };
+        let effect = match (asked, self.abort) {
+            (1, Some(reason)) => RouteEffect::Abort(reason),
+            (1, None) if self.answers() => RouteEffect::Fulfil(self.to_answer(context)?),
+            (1, None) => RouteEffect::Rewrite(self.to_change()?),
+            (0, _) => {
+                return Err(bad("A route has to abort, answer or change requests, and this does nothing."));
+            }
+            _ => {
+                return Err(bad(
+                    "A route either aborts, or answers, or changes requests, and this is more than one.",
+                ));
+            }
+        };
+        if self.times == Some(0) {
+            return Err(bad("A route that applies 0 times does nothing."));
+        }
+        let glob = UrlGlob::parse(url)?;
+        Ok(Some(Rule {
+            number: 0,
+            glob,
+            kinds: self.kinds.clone(),
+            effect,
+            times: self.times,
+            hits: 0,
+            refused: 0,
+        }))
+    }
+
+    fn to_answer(&self, context: &Context) -> Result<Answer, Failure> {
+        let status = self.status.unwrap_or(200);
+        if !(200..=599).contains(&status) {
+            return Err(bad("An answer's status is between 200 and 599."));
+        }
+        let body = match (&self.body, &self.body_file) {
+            (Some(_), Some(_)) => return Err(bad("The body is either text or a file.")),
+            (Some(text), None) => text.clone().into_bytes(),
+            (None, Some(path)) => context.files.read(path)?,
+            (None, None) => Vec::new(),
+        };
+        if body.len() > ROUTE_BODY_BYTES {
+            return Err(bad("The body is larger than 16 MiB, which is as much as a route answers with."));
+        }
+        let mut headers = HeaderList::parse(&self.headers)?;
+        if headers.find("content-type").is_none() {
+            let path =
+                self.body_file.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
+            headers.push("content-type", content_type_of(path.unwrap_or_default(), &body));
+        }
+        Ok(Answer { status, headers, body })
+    }
+
+    fn to_change(&self) -> Result<Change, Failure> {
+        let is_name = |name: &String| is_header_name(name);
+        if !self.remove_headers.iter().all(is_name) || !self.to_method.iter().all(is_name) {
+            return Err(bad("A method or a header's name has characters that it cannot have."));
+        }
+        let url = self.to_url.as_deref().map(checked_address).transpose()?;
+        if url.as_ref().is_some_and(|url| !url.starts_with("http") || !has_host(url)) {
+            return Err(bad("A request can only be sent to an http or https address."));
+        }
+        Ok(Change {
+            url,
+            method: self.to_method.as_ref().map(|method| method.to_ascii_uppercase()),
+            set_headers: HeaderList::parse(&self.set_headers)?,
+            remove_headers: self.remove_headers.clone(),
+            post_data: self.post_data.clone().map(String::into_bytes),
+        })
+    }
+}
+
+/// Whether an address names a server.
+fn has_host(url: &str) -> bool {
+    let Some(origin) = origin_of(url) else { return false };
+    let host = origin.split_once("://").map_or("", |(_, host)| host);
+    let is_plain = |letter: char| letter.is_alphanumeric() || ".-_:".contains(letter);
+    (host.starts_with('[') && host.contains(']')) || host.chars().all(is_plain)
+}
+
+/// The content type of an answer that was given without one.
+fn content_type_of(extension: &str, body: &[u8]) -> &'static str {
+    match extension.to_ascii_lowercase().as_str() {
+        "html" | "htm" => "text/html; charset=utf-8",
+        "js" | "mjs" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "json" => "application/json",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "webp" => "image/webp",
+        "gif" => "image/gif",
+        _ if body.first().is_some_and(|first| b"{[".contains(first)) => "application/json",
+        _ if body.first() == Some(&b'<') => "text/html; charset=utf-8",
+        _ if std::str::from_utf8(body).is_ok() => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}

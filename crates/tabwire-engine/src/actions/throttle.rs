@@ -1,0 +1,107 @@
+//! `throttle`: makes a tab's network slower than it is.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect};
+use crate::context::Context;
+use crate::network::{Conditions, NetworkState, Pace};
+
+/// Make the tab's network slower: a preset, or numbers of your own; without either, say how it is now.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Throttle {
+    /// How fast.
+    #[arg(value_enum)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preset: Option<Preset>,
+    /// Milliseconds to add to every answer.
+    #[arg(long, value_name = "MS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latency: Option<f64>,
+    /// Kilobits a second that come in at most.
+    #[arg(long, value_name = "KBIT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    download: Option<f64>,
+    /// Kilobits a second that go out at most.
+    #[arg(long, value_name = "KBIT")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    upload: Option<f64>,
+}
+
+/// A network people know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+pub(crate) enum Preset {
+    /// 400 kbit/s both ways, 2 s more for every answer.
+    #[serde(rename = "slow-3g")]
+    #[value(name = "slow-3g")]
+    Slow3g,
+    /// 1.6 Mbit/s in, 0.75 Mbit/s out, 0.56 s more for every answer.
+    #[serde(rename = "fast-3g")]
+    #[value(name = "fast-3g")]
+    Fast3g,
+    /// 9 Mbit/s in, 1.5 Mbit/s out, 0.17 s more for every answer.
+    #[serde(rename = "4g")]
+    #[value(name = "4g")]
+    FourG,
+    /// As fast as it is.
+    #[serde(rename = "off")]
+    Off,
+}
+
+impl Preset {
+    const fn pace(self) -> Option<Pace> {
+        let (latency, download, upload) = match self {
+            Self::Slow3g => (2_000.0, 400.0, 400.0),
+            Self::Fast3g => (562.5, 1_600.0, 750.0),
+            Self::FourG => (170.0, 9_000.0, 1_500.0),
+            Self::Off => return None,
+        };
+        Some(Pace { latency, download: Some(download), upload: Some(upload) })
+    }
+}
+
+impl Action for Throttle {
+    const NAME: &'static str = "throttle";
+    const EFFECT: Effect = Effect::Act;
+    type Output = NetworkState;
+
+    async fn run(self, context: &Context) -> Result<NetworkState, Failure> {
+        let pace = self.to_pace()?;
+        let page = context.page().await?;
+        let now = page.unless_blocked(async { Ok(page.network().settings().conditions) }).await?;
+        let Some(pace) = pace else { return Ok(now.into()) };
+        let conditions = Conditions { pace, ..now };
+        page.apply_conditions(conditions, context.deadline).await?;
+        Ok(conditions.into())
+    }
+}
+
+impl Throttle {
+    /// The pace that is asked for; none when only the present one is.
+    fn to_pace(&self) -> Result<Option<Option<Pace>>, Failure> {
+        let bad = |message: &str| {
+            Failure::new(ErrorCode::BadArgs, message).with_hint(
+                "Presets are slow-3g, fast-3g, 4g and off; or give --latency, --download, --upload.",
+            )
+        };
+        let given = [self.latency, self.download, self.upload];
+        if given.iter().all(Option::is_none) {
+            return Ok(self.preset.map(Preset::pace));
+        }
+        if self.preset.is_some() {
+            return Err(bad("A network is either a preset or numbers."));
+        }
+        let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
+        if !self.download.iter().chain(&self.upload).all(is_rate) {
+            return Err(bad(
+                "A rate is a number above 0; for no network at all there is `tabwire offline on`.",
+            ));
+        }
+        let latency = self.latency.unwrap_or(0.0);
+        if !(0.0..=600_000.0).contains(&latency) {
+            return Err(bad("A latency is between 0 and 600000 milliseconds."));
+        }
+        Ok(Some(Some(Pace { latency, download: self.download, upload: self.upload })))
+    }
+}

@@ -1,0 +1,40 @@
+//! What a page sends and receives: the log of it, and what is changed on its way.
+
+mod archive;
+mod conditions;
+mod credentials;
+mod full_request;
+mod har;
+mod header_list;
+mod interception;
+mod listed_request;
+mod listed_route;
+mod message;
+mod network_event;
+mod page_network;
+mod recording;
+mod request_body;
+mod request_entry;
+mod request_log;
+mod resource_kind;
+mod route;
+mod route_table;
+mod secret;
+mod url_glob;
+
+pub(crate) use archive::Archive;
+pub(crate) use conditions::{Conditions, NetworkState, Pace};
+pub(crate) use credentials::{Credentials, origin_of};
+pub(crate) use full_request::{FullRequest, Part, Saved, ShownBody};
+pub(crate) use har::{HarForm, timings};
+pub(crate) use header_list::{HeaderList, is_header_name};
+pub(crate) use listed_request::ListedRequest;
+pub(crate) use listed_route::{ListedRoute, RouteList};
+pub(crate) use message::Message;
+pub(crate) use page_network::PageNetwork;
+pub(crate) use request_body::{Body, fetch_body, fetch_sent};
+pub(crate) use request_entry::{Outcome, RequestEntry};
+pub(crate) use resource_kind::ResourceKind;
+pub(crate) use route::{AbortReason, Answer, Change, Route, RouteEffect};
+pub(crate) use secret::mask_body;
+pub(crate) use url_glob::UrlGlob;

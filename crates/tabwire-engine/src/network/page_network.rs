@@ -1,0 +1,239 @@
+//! Everything of one page's network that is kept: the log, and what is changed on its way.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Deadline, Event, TaskGroup};
+use tabwire_wire::{Failure, FrameId};
+
+use super::archive::Archive;
+use super::conditions::Conditions;
+use super::credentials::Credentials;
+use super::header_list::HeaderList;
+use super::interception;
+use super::network_event::{AuthRequired, RequestPaused};
+use super::recording::Recording;
+use super::request_entry::Origin;
+use super::request_log::RequestLog;
+use super::route::{AbortReason, Verdict, fulfil};
+use super::route_table::RouteTable;
+use crate::driver::Setting;
+use crate::page::Page;
+
+/// The network of one page.
+#[derive(Debug)]
+pub(crate) struct PageNetwork {
+    main: FrameId,
+    log: Mutex<RequestLog>,
+    settings: Mutex<Settings>,
+    recording: Mutex<Option<Arc<Recording>>>,
+    tasks: TaskGroup,
+}
+
+/// What is changed about a page's network.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    pub(crate) routes: RouteTable,
+    pub(crate) archive: Option<Archive>,
+    pub(crate) credentials: Option<Credentials>,
+    pub(crate) headers: HeaderList,
+    pub(crate) conditions: Conditions,
+}
+
+impl Settings {
+    /// What the browser is asked to hold for us; none when nothing is.
+    fn interception(&self) -> Option<Value> {
+        let handles_auth = self.credentials.is_some();
+        // A server's question is only told for requests that are held.
+        let patterns: Vec<Value> = if handles_auth || self.archive.is_some() {
+            vec![json!({"urlPattern": "*"})]
+        } else {
+            self.routes.iter().flat_map(super::Route::browser_patterns).collect()
+        };
+        (!patterns.is_empty()).then(|| json!({"patterns": patterns, "handleAuthRequests": handles_auth}))
+    }
+
+    /// Whether answers from the browser's own memory would get in the way.
+    fn answers_requests(&self) -> bool {
+        !self.routes.is_empty() || self.archive.is_some()
+    }
+}
+
+impl PageNetwork {
+    pub(crate) fn new(main: &FrameId, tasks: &TaskGroup) -> Self {
+        Self {
+            main: main.clone(),
+            log: Mutex::default(),
+            settings: Mutex::default(),
+            recording: Mutex::default(),
+            tasks: tasks.clone(),
+        }
+    }
+
+    /// The requests the page made.
+    pub(crate) fn log(&self) -> MutexGuard<'_, RequestLog> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is changed about the page's network.
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recording that is under way.
+    pub(crate) fn recording(&self) -> Option<Arc<Recording>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Begins to record; says whether that is new.
+    pub(crate) fn start_recording(&self) -> bool {
+        let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
+        if recording.is_some() {
+            return false;
+        }
+        let mut log = self.log();
+        log.keeps_more = true;
+        *recording = Some(Arc::new(Recording::new(log.count())));
+        true
+    }
+
+    /// Ends the recording.
+    pub(crate) fn stop_recording(&self) -> Option<Arc<Recording>> {
+        self.log().keeps_more = false;
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn observe(&self, session: &CdpSession, event: &Event) {
+        let mut log = self.log();
+        let over = log.observe(session, event);
+        let over = over.and_then(|number| log.find(number).cloned());
+        drop(log);
+        if let (Some(entry), Some(recording)) = (over, self.recording()) {
+            recording.fetch(entry, &self.tasks);
+        }
+    }
+
+    /// A process joined the page: from now on its held requests are judged.
+    pub(crate) fn joined(self: &Arc<Self>, session: &CdpSession) {
+        interception::start(self, session, self.main.as_str(), &self.tasks);
+    }
+
+    /// What the browser is asked to hold for us; none when nothing is.
+    pub(super) fn interception(&self) -> Option<Value> {
+        self.settings().interception()
+    }
+
+    /// What becomes of a request that is held.
+    /// With the rule that decided, if it was one.
+    pub(super) fn judge(&self, paused: &RequestPaused) -> (Option<u32>, Verdict) {
+        let mut settings = self.settings();
+        let (origin, verdict) = if let Some((number, verdict)) = settings.routes.judge(paused) {
+            (Some(Origin::Route(number)), verdict)
+        } else {
+            let request = &paused.request;
+            let post_data = request.post_data.as_deref();
+            let found = settings
+                .archive
+                .as_mut()
+                .map(|archive| (archive.is_strict(), archive.find(&request.method, &request.url, post_data)));
+            match found {
+                Some((_, Some(answer))) => (Some(Origin::Archive), fulfil(paused, &answer)),
+                Some((true, None)) => {
+                    (Some(Origin::Archive), Verdict::fail(&paused.request_id, AbortReason::Blocked))
+                }
+                _ => (None, Verdict::go_on(&paused.request_id)),
+            }
+        };
+        drop(settings);
+        if let (Some(origin), Some(id)) = (origin, &paused.network_id) {
+            self.log().answered_by(id, origin);
+        }
+        let route = match origin {
+            Some(Origin::Route(number)) => Some(number),
+            _ => None,
+        };
+        (route, verdict)
+    }
+
+    /// What a server that asks who is there is told. `asked_before` means that the first answer was not good.
+    pub(super) fn answer_challenge(&self, asked: &AuthRequired, main: &str, asked_before: bool) -> Value {
+        let by_default = json!({"response": "Default"});
+        if asked.auth_challenge.source == "Proxy" {
+            return by_default;
+        }
+        let is_page = asked.resource_type == "Document" && asked.frame_id == main;
+        let origin =
+            super::origin_of(&asked.auth_challenge.origin).or_else(|| super::origin_of(&asked.request.url));
+        let mut settings = self.settings();
+        let (Some(credentials), Some(origin)) = (&mut settings.credentials, origin) else {
+            return by_default;
+        };
+        match credentials.admit(&origin, is_page) {
+            true if asked_before => json!({"response": "CancelAuth"}),
+            true => credentials.expose_answer(),
+            false => by_default,
+        }
+    }
+}
+
+impl Page {
+    /// Tells every process of the page what is to be held for us.
+    pub(crate) async fn apply_interception(&self, deadline: Deadline) -> Result<(), Failure> {
+        let (params, no_cache) = {
+            let settings = self.network().settings();
+            (settings.interception(), settings.answers_requests())
+        };
+        let cache = Setting {
+            key: "network.cache".to_owned(),
+            method: "Network.setCacheDisabled",
+            params: json!({"cacheDisabled": no_cache}),
+            lasts: no_cache,
+        };
+        let hold = Setting {
+            key: "network.interception".to_owned(),
+            method: if params.is_some() { "Fetch.enable" } else { "Fetch.disable" },
+            lasts: params.is_some(),
+            params: params.unwrap_or_else(|| json!({})),
+        };
+        self.set_all(&[cache, hold], deadline).await
+    }
+
+    /// Tells every process of the page how good the network is.
+    pub(crate) async fn apply_conditions(
+        &self,
+        conditions: Conditions,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        let setting = Setting {
+            key: "network.conditions".to_owned(),
+            method: "Network.emulateNetworkConditions",
+            params: conditions.to_params(),
+            lasts: !conditions.is_default(),
+        };
+        self.set_all(&[setting], deadline).await?;
+        self.network().settings().conditions = conditions;
+        Ok(())
+    }
+
+    /// Tells every process of the page which headers to add.
+    pub(crate) async fn apply_headers(&self, headers: HeaderList, deadline: Deadline) -> Result<(), Failure> {
+        let pairs: serde_json::Map<String, Value> =
+            headers.iter().map(|header| (header.name.clone(), json!(header.value))).collect();
+        let setting = Setting {
+            key: "network.headers".to_owned(),
+            method: "Network.setExtraHTTPHeaders",
+            params: json!({"headers": pairs}),
+            lasts: !headers.is_empty(),
+        };
+        self.set_all(&[setting], deadline).await?;
+        self.network().settings().headers = headers;
+        Ok(())
+    }
+
+    async fn set_all(&self, settings: &[Setting], deadline: Deadline) -> Result<(), Failure> {
+        let replies =
+            settings.iter().map(|setting| self.driver().set_everywhere(setting, deadline)).collect();
+        self.answered(replies).await
+    }
+}

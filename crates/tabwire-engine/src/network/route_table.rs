@@ -1,0 +1,91 @@
+//! The rules of one page in the order they are asked. Knows nothing of the browser.
+
+use super::network_event::RequestPaused;
+use super::resource_kind::ResourceKind;
+use super::route::{Route, Verdict};
+
+/// The rules of one page.
+#[derive(Debug, Default)]
+pub(crate) struct RouteTable {
+    routes: Vec<Route>,
+    last: u32,
+}
+
+impl RouteTable {
+    /// Adds a rule and gives its number.
+    pub(crate) fn add(&mut self, mut route: Route) -> u32 {
+        self.last += 1;
+        route.number = self.last;
+        self.routes.push(route);
+        self.last
+    }
+
+    /// Takes the rules that are meant.
+    pub(crate) fn take(&mut self, is_meant: impl Fn(&Route) -> bool) -> Vec<Route> {
+        self.routes.extract_if(.., |route| is_meant(route)).collect()
+    }
+
+    /// The rules, the oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Route> {
+        self.routes.iter()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.routes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.routes.is_empty()
+    }
+
+    /// The browser refused what a rule was to do.
+    pub(super) fn note_refused(&mut self, number: u32) {
+        if let Some(route) = self.routes.iter_mut().find(|route| route.number == number) {
+            route.refused = route.refused.saturating_add(1);
+        }
+    }
+
+    /// What becomes of a request, if a rule is for it; the newest rule decides.
+    pub(super) fn judge(&mut self, paused: &RequestPaused) -> Option<(u32, Verdict)> {
+        let kind = ResourceKind::from_browser(&paused.resource_type);
+        let url = &paused.request.url;
+        let route = self.routes.iter_mut().rev().find(|route| route.applies(url, kind))?;
+        route.hits = route.hits.saturating_add(1);
+        Some((route.number, route.judge(paused)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::route::{AbortReason, RouteEffect};
+    use super::super::url_glob::UrlGlob;
+    use super::*;
+
+    fn route(pattern: &str, kinds: &[ResourceKind], times: Option<u32>) -> Route {
+        let glob = UrlGlob::parse(pattern).expect("a pattern");
+        let effect = RouteEffect::Abort(AbortReason::Failed);
+        Route { number: 0, glob, kinds: kinds.to_vec(), effect, times, hits: 0, refused: 0 }
+    }
+
+    fn paused(url: &str, kind: &str) -> RequestPaused {
+        let event = json!({"requestId": "1", "request": {"url": url}, "resourceType": kind});
+        serde_json::from_value(event).expect("an event")
+    }
+
+    #[test]
+    fn the_newest_rule_that_still_applies_decides() {
+        let mut table = RouteTable::default();
+        table.add(route("/a", &[], None));
+        table.add(route("/a", &[ResourceKind::Image], None));
+        table.add(route("/a", &[], Some(1)));
+        let mut judge = |url, kind| table.judge(&paused(url, kind)).map(|(number, _)| number);
+        assert_eq!(judge("http://x/a", "Image"), Some(3));
+        assert_eq!(judge("http://x/a", "Image"), Some(2));
+        assert_eq!(judge("http://x/a", "Fetch"), Some(1));
+        assert_eq!(judge("http://x/b", "Fetch"), None);
+        assert_eq!(table.take(|route| route.number == 2).len(), 1);
+        assert_eq!((table.len(), table.iter().map(|route| route.hits).sum::<u32>()), (2, 2));
+    }
+}

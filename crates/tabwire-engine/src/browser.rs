@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use crate::download_keeper::DownloadKeeper;
 use crate::files::Files;
-use crate::limits::SETUP_DEADLINE;
+use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::tab_book::TabBook;
@@ -229,6 +229,9 @@ impl Browser {
         deadline: Deadline,
     ) -> Result<Arrival, Failure> {
         self.revive(page.target());
+        // A page that leaves before it has answered all it was asked for tells less of the next document: Chromium 156
+        // then loses what the new process would say of its requests. One that has crashed never answers.
+        let _ = page.driver().prepared(Deadline::after(FIRST_STEPS)).await;
         let arrival = page.navigate(url, state, deadline).await?;
         // News of the crash may have come after the first word.
         self.revive(page.target());

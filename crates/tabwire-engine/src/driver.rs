@@ -91,6 +91,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
         deadline: Deadline,
     ) -> Reply<Value, CdpError>;
 
+    /// Waits until the page has taken everything it was asked for when it was taken up.
+    fn prepared(&self, deadline: Deadline) -> Reply<()>;
+
     /// Waits until what is known of the page includes every event that has come by now.
     fn caught_up(&self, deadline: Deadline) -> Reply<()>;
 

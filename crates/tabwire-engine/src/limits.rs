@@ -199,3 +199,6 @@ pub const CATCH_UP: Duration = Duration::from_secs(1);
 
 /// Answers that wait for one follower of a page's events at a time; more do not wait.
 pub const WAITERS: usize = 32;
+
+/// How long a navigation waits for a page that was only just taken up.
+pub const FIRST_STEPS: Duration = Duration::from_millis(500);

@@ -255,6 +255,11 @@ impl Driver for CdpDriver {
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
     }
 
+    fn prepared(&self, deadline: Deadline) -> Reply<()> {
+        let driver = self.clone();
+        Box::pin(async move { driver.ready(deadline).await })
+    }
+
     fn caught_up(&self, deadline: Deadline) -> Reply<()> {
         self.catch_up(deadline)
     }

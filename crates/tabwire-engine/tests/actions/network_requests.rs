@@ -14,7 +14,8 @@ fn list(answer: &Value) -> Vec<&Value> {
 async fn number(stage: &Stage, params: Value) -> u64 {
     let answer = stage.act("requests", params.clone()).await;
     let found = list(&answer);
-    assert_eq!(found.len(), 1, "{params}: {answer}");
+    let all = stage.act("requests", json!({"all": true})).await;
+    assert_eq!(found.len(), 1, "{params}: {answer} of {all}");
     found[0]["number"].as_u64().expect("a number")
 }
 

@@ -202,3 +202,6 @@ pub const WAITERS: usize = 32;
 
 /// How long a navigation waits for a page that was only just taken up.
 pub const FIRST_STEPS: Duration = Duration::from_millis(500);
+
+/// How long a change to a tab's network waits for processes that are on their way to another document.
+pub const SETTING_PATIENCE: Duration = Duration::from_secs(1);

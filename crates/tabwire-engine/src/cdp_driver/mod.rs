@@ -8,6 +8,7 @@ mod apply;
 mod setup;
 mod watch;
 mod watchers;
+mod workers;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -11,6 +11,8 @@ use crate::limits::SETUP_DEADLINE;
 #[derive(Debug, Default)]
 pub(super) struct ProcessSettings {
     kept: Vec<Setting>,
+    /// The page's workers, which are told of later settings too.
+    workers: Vec<CdpSession>,
 }
 
 impl ProcessSettings {
@@ -25,6 +27,12 @@ impl ProcessSettings {
         }
     }
 
+    /// Takes note of a worker.
+    pub(super) fn add_worker(&mut self, worker: &CdpSession) {
+        self.workers.retain(|worker| !worker.is_gone());
+        self.workers.push(worker.clone());
+    }
+
     /// Asks a process that joins for everything that was set.
     pub(super) fn begin(&self, session: &CdpSession) -> Vec<Result<PendingAnswer, CdpError>> {
         self.kept.iter().map(|kept| session.begin(kept.method, &kept.params, SETUP_DEADLINE)).collect()
@@ -35,13 +43,18 @@ impl CdpDriver {
     /// Sends a setting to every process and keeps it for those that join. The answer is the page's own process's.
     pub(super) fn set(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError> {
         // Noted before the processes are counted: one that joins in between is told twice rather than never.
-        self.settings().note(setting);
+        let workers = {
+            let mut settings = self.settings();
+            settings.note(setting);
+            settings.workers.clone()
+        };
         let page = &self.inner.session;
         let begun = page.begin(setting.method, &setting.params, deadline);
         let others: Vec<_> = self
             .frames()
             .sessions()
             .iter()
+            .chain(&workers)
             .filter(|session| session.id() != page.id())
             .map(|session| session.begin(setting.method, &setting.params, deadline))
             .collect();

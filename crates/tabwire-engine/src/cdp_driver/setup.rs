@@ -27,7 +27,7 @@ impl CdpDriver {
         });
         let children = json!({
             "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
-            "filter": [{"type": "iframe"}, {"exclude": true}],
+            "filter": [{"type": "iframe"}, {"type": "worker"}, {"type": "worklet"}, {"exclude": true}],
         });
         let mut needed = vec![
             begin("Page.enable", json!({})),
@@ -40,11 +40,11 @@ impl CdpDriver {
         if is_page {
             needed.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
         }
-        let settings = self.settings().begin(session);
+        let mut settings = self.settings().begin(session);
         let frames = begin("Page.getFrameTree", json!({}));
         if !is_page {
-            // Held at its start until now; the answer is of no interest.
-            let _ = begin("Runtime.runIfWaitingForDebugger", json!({}));
+            // Held at its start until now. Waited for with the rest: a command that nobody waits for may never be sent.
+            settings.push(begin("Runtime.runIfWaitingForDebugger", json!({})));
         }
         Preparation { needed, settings, frames, is_page }
     }

@@ -101,8 +101,6 @@ struct WorldGone {
 struct Attached {
     session_id: CdpSessionId,
     target_info: AttachedTarget,
-    #[serde(default)]
-    waiting_for_debugger: bool,
 }
 
 #[derive(Deserialize)]
@@ -234,11 +232,7 @@ impl CdpDriver {
     ) {
         let child = session.connection().session(&attached.session_id);
         if attached.target_info.kind != "iframe" {
-            if attached.waiting_for_debugger {
-                // Workers are not ours to hold; the answer is of no interest.
-                let _ = child.begin("Runtime.runIfWaitingForDebugger", &(), crate::limits::SETUP_DEADLINE);
-            }
-            return;
+            return self.take_worker(child, tasks, observer);
         }
         let target = attached.target_info;
         {

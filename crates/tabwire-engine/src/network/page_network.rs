@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Deadline, Event, TaskGroup};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, TaskGroup};
 use tabwire_wire::{Failure, FrameId};
+use tokio::sync::oneshot;
 
 use super::archive::Archive;
 use super::conditions::Conditions;
@@ -18,6 +19,7 @@ use super::request_log::RequestLog;
 use super::route::{AbortReason, Verdict, fulfil};
 use super::route_table::RouteTable;
 use crate::driver::Setting;
+use crate::limits::SETTING_PATIENCE;
 use crate::page::Page;
 
 /// The network of one page.
@@ -231,9 +233,28 @@ impl Page {
         Ok(())
     }
 
+    /// Sends settings to every process. One that is on its way to another document answers only when it is there;
+    /// what it was asked for then holds for that document, so it is not waited for.
     async fn set_all(&self, settings: &[Setting], deadline: Deadline) -> Result<(), Failure> {
-        let replies =
+        let replies: Vec<_> =
             settings.iter().map(|setting| self.driver().set_everywhere(setting, deadline)).collect();
-        self.answered(replies).await
+        let (done, told) = oneshot::channel();
+        self.network().tasks.start("network-settings", async move {
+            let mut outcome = Ok(());
+            for reply in replies {
+                outcome = outcome.and(reply.await.map(drop));
+            }
+            // Nobody waits any more when it took too long.
+            if let Err(Err(error)) = done.send(outcome) {
+                tracing::warn!(%error, "a network setting was not taken");
+            }
+        });
+        self.unless_blocked(async {
+            match tokio::time::timeout(SETTING_PATIENCE, told).await {
+                Ok(Ok(outcome)) => outcome.map_err(CdpError::into_failure),
+                Ok(Err(_)) | Err(_) => Ok(()),
+            }
+        })
+        .await
     }
 }

@@ -142,3 +142,34 @@ async fn bad_routes_are_refused_and_wrong_moments_told() {
     stage.check_wrong_moments("route", json!({"url": "/x", "abort": "blocked"})).await;
     stage.check_wrong_moments("unroute", json!({"all": true})).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_run_and_their_requests_are_told_and_routed() {
+    let stage = Stage::at("/worker/dedicated").await;
+    stage.until("document.getElementById('answer').textContent === '42'").await;
+    let url = stage.site.url("a", "/api/echo?value=worker");
+    let code = format!(
+        "onmessage = () => fetch('{url}').then((answer) => answer.text()).then((text) => postMessage(text))"
+    );
+    stage.eval(&format!("window.asker = new Worker(URL.createObjectURL(new Blob([\"{code}\"]))); 0")).await;
+    let ask =
+        "new Promise((done) => { asker.onmessage = (event) => done(event.data); asker.postMessage(0); })";
+    assert_eq!(stage.eval(ask).await, "echo worker");
+    let seen = stage.act("requests", json!({"url": "value=worker"})).await;
+    assert_eq!(seen["requests"][0]["status"], 200, "{seen}");
+    // A worker that is there already.
+    stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
+    assert_eq!(stage.eval(ask).await, "from the route");
+    assert_eq!(stage.site.visits("/api/echo"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn routes_are_made_while_a_page_is_on_its_way() {
+    let stage = Stage::at("/requests").await;
+    stage.eval("setTimeout(() => { location.href = '/hang'; }, 0); 0").await;
+    stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
+    stage.act("headers", json!({"headers": ["X-Added: one"]})).await;
+    stage.open("/requests").await;
+    assert_eq!(stage.eval("fetch('/api/headers').then((answer) => answer.text())").await, "one");
+    assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 from the route");
+}

@@ -1,0 +1,60 @@
+//! The page's workers: held at their start until they are told what holds for the page, then only listened to.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tabwire_cdp::{CdpError, CdpSession, EventFilter, TaskGroup};
+
+use super::process_settings::finish_in_frame;
+use super::{CdpDriver, Observer};
+use crate::limits::{PAGE_EVENTS, SETUP_DEADLINE};
+
+/// What is listened to on a worker: its requests.
+const METHODS: &[&str] = &[
+    "Network.requestWillBeSent",
+    "Network.requestWillBeSentExtraInfo",
+    "Network.responseReceived",
+    "Network.responseReceivedExtraInfo",
+    "Network.requestServedFromCache",
+    "Network.loadingFinished",
+    "Network.loadingFailed",
+    "Network.webSocketCreated",
+    "Network.webSocketWillSendHandshakeRequest",
+    "Network.webSocketHandshakeResponseReceived",
+    "Network.webSocketFrameError",
+    "Network.webSocketFrameSent",
+    "Network.webSocketFrameReceived",
+    "Network.webSocketClosed",
+    "Network.eventSourceMessageReceived",
+];
+
+impl CdpDriver {
+    /// Lets a worker start, and follows its requests for as long as it is there.
+    ///
+    /// Chromium 156 holds workers at their start even if they are left out of what is attached to, and then nobody
+    /// can let them go. So they are attached to.
+    pub(super) fn take_worker(&self, worker: CdpSession, tasks: &TaskGroup, observer: &Arc<dyn Observer>) {
+        let mut events = worker.events_bounded(EventFilter::methods(METHODS.iter().copied()), PAGE_EVENTS);
+        observer.joined(&worker);
+        let mut asked = vec![worker.begin("Network.enable", &json!({}), SETUP_DEADLINE)];
+        asked.extend(self.settings().begin(&worker));
+        asked.push(worker.begin("Runtime.runIfWaitingForDebugger", &json!({}), SETUP_DEADLINE));
+        self.settings().add_worker(&worker);
+        tasks.start("worker-setup", async move {
+            for asked in asked {
+                // A worker that is gone, or takes no setting, is not the page's trouble.
+                let _ = finish_in_frame(asked).await;
+            }
+        });
+        let observer = Arc::clone(observer);
+        tasks.start("worker-watch", async move {
+            loop {
+                match events.next().await {
+                    Ok(event) => observer.observe(&worker, &event),
+                    Err(CdpError::Missed { count }) => tracing::warn!(count, "a worker's events were missed"),
+                    Err(_) => return,
+                }
+            }
+        });
+    }
+}

@@ -47,9 +47,19 @@ impl CdpDriver {
             }
         });
         let observer = Arc::clone(observer);
+        let mut waiting = self.add_watcher();
         tasks.start("worker-watch", async move {
             loop {
-                match events.next().await {
+                let next = tokio::select! {
+                    biased;
+                    next = events.next() => next,
+                    Some(waiter) = waiting.recv() => {
+                        // One that does not wait any more needs no answer.
+                        let _: Result<(), ()> = waiter.send(());
+                        continue;
+                    }
+                };
+                match next {
                     Ok(event) => observer.observe(&worker, &event),
                     Err(CdpError::Missed { count }) => tracing::warn!(count, "a worker's events were missed"),
                     Err(_) => return,

@@ -15,8 +15,7 @@ pub(crate) struct Credentials {
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = formatter.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive();
-        shown
+        formatter.debug_struct("Credentials").field("user", &self.user).finish_non_exhaustive()
     }
 }
 

@@ -83,7 +83,7 @@ impl Recording {
         }
         match body {
             Ok(Some(body)) if held.has_room(body.as_bytes().len()) => {
-                drop(held.bodies.insert(entry.number, body))
+                held.bodies.insert(entry.number, body);
             }
             Ok(_) => {}
             Err(CdpError::Protocol { .. }) if entry.bytes == 0 => {}

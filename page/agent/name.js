@@ -28,6 +28,8 @@ const TITLED_TAGS = new Set(["abbr", "dl", "embed", "figcaption", "label", "lege
 
 /** At most this many things are put into one name, as in Chrome. */
 const NAME_PIECES = 100;
+/** And at most as deep does it reach into elements that only style text, so that no page exhausts the stack. */
+const NAME_DEPTH = 256;
 
 /** Where a name came from, as far as it matters for spaces and descriptions. */
 const FROM_NOTHING = 0;
@@ -50,6 +52,7 @@ class NameWalk {
     this.isBoxless = this.isHidden && !root.checkVisibility();
     this.pieces = 1;
     this.from = FROM_NOTHING;
+    this.depth = 0;
     /** Whether the last content gathered had a block in it. */
     this.hadBlock = false;
   }
@@ -282,7 +285,9 @@ function addShown(text, element, walk) {
   const display = walk.isBoxless ? "none" : styleOf(element).display;
   if (role === "generic" && display === "inline" && isOnlyStyle(element)) {
     walk.visited.add(element);
-    addChildren(text, element, walk);
+    walk.depth += 1;
+    if (walk.depth < NAME_DEPTH) addChildren(text, element, walk);
+    walk.depth -= 1;
     return;
   }
   walk.pieces += 1;

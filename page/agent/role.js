@@ -128,11 +128,27 @@ function ownerOf(element) {
   const root = element.getRootNode();
   let owners = ownersInPass?.get(root);
   if (owners === undefined) {
-    owners = root.querySelectorAll?.("[aria-owns]") ?? [];
+    owners = ownersIn(root);
     ownersInPass?.set(root, owners);
   }
-  for (const owner of owners) if (ownedBy(owner).includes(element) && !element.contains(owner)) return owner;
-  return null;
+  return owners.get(element) ?? null;
+}
+
+/** Who claims what in a document or shadow root; the first claim counts, and nobody can claim what they are in. */
+function ownersIn(root) {
+  const owners = new Map();
+  for (const owner of root.querySelectorAll?.("[aria-owns]") ?? []) {
+    for (const owned of ownedBy(owner)) {
+      if (!owners.has(owned) && !isBelow(owner, owned, owners)) owners.set(owned, owner);
+    }
+  }
+  return owners;
+}
+
+/** Whether `element` is `other` or below it, with the claims made so far; without this, claims could go in circles. */
+function isBelow(element, other, owners) {
+  for (let node = element; node !== null; node = owners.get(node) ?? composedParent(node)) if (node === other) return true;
+  return false;
 }
 
 /** The elements that this one claims with aria-owns. */

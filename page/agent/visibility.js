@@ -108,8 +108,7 @@ function opensMenu(select) {
 function imageOfArea(area) {
   const map = area.closest("map");
   if (map === null || map.name === "") return null;
-  for (const image of area.ownerDocument.images) if (image.useMap === `#${map.name}`) return image;
-  return null;
+  return map.getRootNode().querySelector(`img[usemap="#${CSS.escape(map.name)}"]`);
 }
 
 /** What this element shows, `SHOWS_SELF | SHOWS_CHILDREN`, if its parent shows its children. */
@@ -275,15 +274,26 @@ function isTextUnreadable(element, style) {
 
 /** The colour behind the element's text; "" when it is a picture and so not known. */
 function backgroundOf(element) {
-  if (element === null) return "rgb(255, 255, 255)";
-  const known = passBackgrounds?.get(element);
-  if (known !== undefined) return known;
-  const style = styleOf(element);
-  let colour = style.backgroundColor;
-  if (style.backgroundImage !== "none") colour = "";
-  else if (isTransparent(colour)) colour = backgroundOf(composedParent(element));
-  passBackgrounds?.set(element, colour);
+  const passed = [];
+  let colour = "rgb(255, 255, 255)";
+  for (let node = element; node !== null; node = composedParent(node)) {
+    const known = passBackgrounds?.get(node) ?? ownBackgroundOf(node);
+    if (known !== null) {
+      colour = known;
+      break;
+    }
+    passed.push(node);
+  }
+  if (passBackgrounds !== null) for (const node of passed) passBackgrounds.set(node, colour);
   return colour;
+}
+
+/** The element's own background as `backgroundOf` tells it; null when one sees through it. */
+function ownBackgroundOf(element) {
+  const style = styleOf(element);
+  if (style.backgroundImage !== "none") return "";
+  const colour = style.backgroundColor;
+  return isTransparent(colour) ? null : colour;
 }
 
 /** Whether the element lies where nobody can scroll to: left of the page or above it. */

@@ -3,6 +3,8 @@
 
 /** The last watch is given up after this long when nobody asks for it. */
 const WATCH_LASTS = 30_000;
+/** A watch that has been asked is kept this long, for who asks again when requests are over. */
+const KEPT_LASTS = 4_000;
 /** Longest wait for tasks that are ready to run, on a page that never runs out of them. */
 const DRAIN_LASTS = 50;
 
@@ -16,6 +18,7 @@ class Watch {
     this.element = element;
     this.changes = 0;
     this.elements = 0;
+    this.contents = 0;
     this.inputs = new Map();
     this.waiting = null;
     this.focused = deepFocus();
@@ -37,7 +40,8 @@ class Watch {
 
   count(records) {
     this.changes += records.length;
-    for (const { addedNodes, removedNodes } of records) {
+    for (const { type, addedNodes, removedNodes } of records) {
+      if (type !== "attributes") this.contents++;
       for (const node of addedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.added(node);
       for (const node of removedNodes) if (node.nodeType === Node.ELEMENT_NODE) this.elements++;
     }
@@ -84,6 +88,12 @@ class Watch {
   total() {
     this.count(this.observer.takeRecords());
     return this.changes;
+  }
+
+  /** Goes on for a moment. */
+  keep() {
+    clearTimeout(this.expiry);
+    this.expiry = setTimeout(() => this.stop(), KEPT_LASTS);
   }
 
   stop() {
@@ -156,7 +166,7 @@ function remainingTime(animations) {
 function settled(watch, extra) {
   const animations = newAnimations(watch);
   const focused = deepFocus();
-  const report = { mutations: watch.changes, elements: watch.elements, url: location.href, title: document.title, loading: document.readyState !== "complete", ...extra };
+  const report = { mutations: watch.changes, elements: watch.elements, contents: watch.contents, url: location.href, title: document.title, loading: document.readyState !== "complete", ...extra };
   if (animations.length > 0) Object.assign(report, { animations: animations.length, animationsEnd: Math.round(remainingTime(animations)) });
   if (focused !== watch.focused) report.focused = focused === null || focused === focused.ownerDocument.body ? null : describeElement(focused);
   return report;
@@ -171,9 +181,10 @@ function outcomeOf(key, expected) {
 
 /**
  * Waits until what an action set off has come to rest. `after` names the input event that ends the action (it may
- * arrive later than this call), `quiet` bounds the wait for a page that keeps changing.
+ * arrive later than this call), `quiet` bounds the wait for a page that keeps changing,
+ * `keep` lets the watch go on for another question.
  */
-agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, key, expected }) => {
+agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, key, expected, keep = false }) => {
   if (currentWatch === null || (since !== undefined && currentWatch.number !== since)) startWatch(null);
   const watch = currentWatch;
   const arrived = after === undefined ? true : await watch.arrived(after, count, patience);
@@ -182,7 +193,8 @@ agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, k
   const mutating = watch.elements > 0 && quiet > 0 ? !(await quieted(watch, quiet)) : false;
   const report = settled(watch, { arrived, mutating, ...outcomeOf(key, expected) });
   if (guard !== null) report.guard = takeGuard();
-  watch.stop();
+  if (keep) watch.keep();
+  else watch.stop();
   return report;
 };
 

@@ -77,8 +77,9 @@ impl<'a> Drag<'a> {
         let first = if distance > BEGIN { BEGIN / distance } else { 1.0 };
         let early = [along(from, to, first / 2.0), along(from, to, first)].map(|point| self.move_to(point));
         self.page.answered(early.into()).await?;
-        let rest: Vec<Point> =
-            (1..=DRAG_STEPS).map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(DRAG_STEPS))).collect();
+        let rest: Vec<Point> = (1..=DRAG_STEPS)
+            .map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(DRAG_STEPS)))
+            .collect();
         if self.has_begun().await? {
             let data = self.dragged().await?;
             return self.drop_at(&rest, to, &data).await.map(|()| true);
@@ -107,7 +108,8 @@ impl<'a> Drag<'a> {
 
     async fn drop_at(&mut self, way: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
         let event = |kind: &str, at: Point| {
-            let params = json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
+            let params =
+                json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
             self.page.begin("Input.dispatchDragEvent", &params, self.deadline)
         };
         let mut replies = vec![event("dragEnter", way.first().copied().unwrap_or(to))];

@@ -89,7 +89,11 @@ impl Element {
     /// How it is called in answers: `button "Pay"`.
     pub(crate) fn description(&self) -> String {
         let role = if self.prepared.role.is_empty() { "element" } else { &self.prepared.role };
-        if self.prepared.name.is_empty() { role.to_owned() } else { format!("{role} {:?}", self.prepared.name) }
+        if self.prepared.name.is_empty() {
+            role.to_owned()
+        } else {
+            format!("{role} {:?}", self.prepared.name)
+        }
     }
 }
 
@@ -154,7 +158,8 @@ impl Page {
         argument["spec"] = aim.spec.clone();
         argument["nth"] = json!(aim.nth);
         argument["timeout"] = json!(milliseconds_left(deadline));
-        let is_hit = matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
+        let is_hit =
+            matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
         let answered = self.call_in(&aim.frame, "prepare", &argument, with_grace(deadline)).await;
         let prepared: Prepared = answered.map_err(|failure| self.with_refs(&aim.frame, failure))?;
         let mut element = Element { frame: aim.frame.clone(), prepared };
@@ -178,7 +183,12 @@ impl Page {
 
     /// Moves an element's point and rectangle from its frame's view to the tab's. When the point is to be hit, the
     /// frames above are scrolled so that it is in view, and nothing may cover it there.
-    async fn place_in_tab(&self, element: &mut Element, is_hit: bool, deadline: Deadline) -> Result<(), Failure> {
+    async fn place_in_tab(
+        &self,
+        element: &mut Element,
+        is_hit: bool,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
         if element.frame == *self.main_frame() {
             return Ok(());
         }
@@ -215,10 +225,8 @@ struct FrameBox {
 
 impl Prepared {
     fn move_out(&mut self, outer: &FrameBox) {
-        self.point = Point {
-            x: outer.x + self.point.x * outer.scale_x,
-            y: outer.y + self.point.y * outer.scale_y,
-        };
+        self.point =
+            Point { x: outer.x + self.point.x * outer.scale_x, y: outer.y + self.point.y * outer.scale_y };
         self.rectangle = Rectangle {
             x: outer.x + self.rectangle.x * outer.scale_x,
             y: outer.y + self.rectangle.y * outer.scale_y,

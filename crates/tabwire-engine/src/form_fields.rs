@@ -34,7 +34,11 @@ pub(crate) fn parse_field(text: &str) -> Result<Field, String> {
             (None, '=') if depth == 0 => {
                 let target = text[..at].trim();
                 let value = Value::from(&text[at + 1..]);
-                return if target.len() <= start { Err(wrong()) } else { Ok(Field { target: target.to_owned(), value }) };
+                return if target.len() <= start {
+                    Err(wrong())
+                } else {
+                    Ok(Field { target: target.to_owned(), value })
+                };
             }
             _ => {}
         }

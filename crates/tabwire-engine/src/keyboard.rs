@@ -13,7 +13,8 @@ use crate::page::Page;
 use crate::pointer::{Modifier, modifier_bits};
 
 /// The key that editing commands go with on this system.
-pub(crate) const PRIMARY: Modifier = if cfg!(target_os = "macos") { Modifier::Meta } else { Modifier::Control };
+pub(crate) const PRIMARY: Modifier =
+    if cfg!(target_os = "macos") { Modifier::Meta } else { Modifier::Control };
 
 const CONTROL_ALT_META: u8 = 1 | 2 | 4;
 const SHIFT: u8 = 8;
@@ -39,7 +40,9 @@ impl Chord {
         let mut modifiers = Vec::new();
         let mut rest = text;
         // A plus at the end or alone is the key itself.
-        while let Some((name, after)) = rest.split_once('+').filter(|(name, after)| !name.is_empty() && !after.is_empty()) {
+        while let Some((name, after)) =
+            rest.split_once('+').filter(|(name, after)| !name.is_empty() && !after.is_empty())
+        {
             modifiers.push(find_modifier(name).ok_or_else(|| unknown(text, name))?);
             rest = after;
         }
@@ -275,7 +278,12 @@ mod tests {
     fn told(text: &str) -> Vec<String> {
         let chord = Chord::parse(text).expect(text);
         let tell = |event: &Value| {
-            format!("{} {} {}", event["type"].as_str().unwrap_or(""), event["key"].as_str().unwrap_or(""), event["modifiers"])
+            format!(
+                "{} {} {}",
+                event["type"].as_str().unwrap_or(""),
+                event["key"].as_str().unwrap_or(""),
+                event["modifiers"]
+            )
         };
         chord.events().iter().map(tell).collect()
     }
@@ -284,7 +292,14 @@ mod tests {
     fn chords_are_pressed_in_order_and_released_in_reverse() {
         assert_eq!(
             told("Control+Shift+k"),
-            ["rawKeyDown Control 2", "rawKeyDown Shift 10", "rawKeyDown K 10", "keyUp K 10", "keyUp Shift 2", "keyUp Control 0"],
+            [
+                "rawKeyDown Control 2",
+                "rawKeyDown Shift 10",
+                "rawKeyDown K 10",
+                "keyUp K 10",
+                "keyUp Shift 2",
+                "keyUp Control 0"
+            ],
         );
         assert_eq!(told("A"), told("Shift+a"));
         assert_eq!(told("+")[1], "keyDown + 8");

@@ -32,6 +32,9 @@ pub const SETTLE_LOADING: Duration = Duration::from_secs(10);
 /// How long an action's answer waits for requests that the page made because of it.
 pub const SETTLE_REQUESTS: Duration = Duration::from_secs(3);
 
+/// How long an answer that a page was sent counts as being read; many pages never read theirs to its end.
+pub const SETTLE_UNREAD: Duration = Duration::from_millis(200);
+
 /// How long an action's answer waits for a document that keeps changing.
 pub const SETTLE_QUIET: Duration = Duration::from_millis(500);
 
@@ -52,6 +55,15 @@ pub const DRAG_STEPS: u8 = 10;
 
 /// How long a link that was clicked for a new tab may take to open it.
 pub const NEW_TAB_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long the browser may take to send the mouse to a frame that has just been scrolled into view.
+pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a frame is given to see one move of the mouse.
+pub const REACH_LOOK: Duration = Duration::from_millis(50);
+
+/// How long a frame may take to say whether it saw it; one that runs no scripts never does.
+pub const REACH_ANSWER: Duration = Duration::from_millis(1_000);
 
 /// How long a tap may take to become a click; a page that prevents it never gets one.
 pub const TAP_PATIENCE: Duration = Duration::from_millis(500);

@@ -25,8 +25,10 @@ impl OptionalTarget {
         match (&self.target, self.nth) {
             (Some(target), nth) => Ok(Some(TargetArguments { target: target.clone(), nth })),
             (None, None) => Ok(None),
-            (None, Some(_)) => Err(Failure::new(ErrorCode::BadArgs, "--nth says which match, but of no target.")
-                .with_hint("Give --target too, or leave --nth out.")),
+            (None, Some(_)) => {
+                Err(Failure::new(ErrorCode::BadArgs, "--nth says which match, but of no target.")
+                    .with_hint("Give --target too, or leave --nth out."))
+            }
         }
     }
 }

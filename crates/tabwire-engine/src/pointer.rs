@@ -72,6 +72,8 @@ pub(crate) struct Click {
     pub(crate) point: Point,
     pub(crate) button: MouseButton,
     pub(crate) count: u8,
+    /// Whether whatever is there gets it.
+    pub(crate) forced: bool,
     pub(crate) modifiers: u8,
 }
 
@@ -91,9 +93,22 @@ impl Mouse {
     }
 }
 
+impl Click {
+    /// A plain click.
+    pub(crate) const fn at(point: Point) -> Self {
+        Self { point, button: MouseButton::Left, count: 1, forced: false, modifiers: 0 }
+    }
+}
+
 impl Page {
     /// Moves the mouse.
-    pub(crate) fn begin_move(&self, mouse: &mut Mouse, to: Point, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+    pub(crate) fn begin_move(
+        &self,
+        mouse: &mut Mouse,
+        to: Point,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
         mouse.point = to;
         let params = json!({
             "type": "mouseMoved", "x": to.x, "y": to.y, "modifiers": modifiers, "button": mouse.held(),
@@ -103,19 +118,45 @@ impl Page {
     }
 
     /// Presses a button where the mouse is.
-    pub(crate) fn begin_press(&self, mouse: &mut Mouse, button: MouseButton, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+    pub(crate) fn begin_press(
+        &self,
+        mouse: &mut Mouse,
+        button: MouseButton,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
         mouse.buttons |= button.bit();
-        self.begin("Input.dispatchMouseEvent", &button_event("mousePressed", *mouse, button, modifiers), deadline)
+        self.begin(
+            "Input.dispatchMouseEvent",
+            &button_event("mousePressed", *mouse, button, modifiers),
+            deadline,
+        )
     }
 
     /// Releases a button where the mouse is.
-    pub(crate) fn begin_release(&self, mouse: &mut Mouse, button: MouseButton, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+    pub(crate) fn begin_release(
+        &self,
+        mouse: &mut Mouse,
+        button: MouseButton,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
         mouse.buttons &= !button.bit();
-        self.begin("Input.dispatchMouseEvent", &button_event("mouseReleased", *mouse, button, modifiers), deadline)
+        self.begin(
+            "Input.dispatchMouseEvent",
+            &button_event("mouseReleased", *mouse, button, modifiers),
+            deadline,
+        )
     }
 
     /// Turns the wheel where the mouse is.
-    pub(crate) fn begin_wheel(&self, mouse: Mouse, by: Point, modifiers: u8, deadline: Deadline) -> Reply<Value, CdpError> {
+    pub(crate) fn begin_wheel(
+        &self,
+        mouse: Mouse,
+        by: Point,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
         let params = json!({
             "type": "mouseWheel", "x": mouse.point.x, "y": mouse.point.y, "deltaX": by.x, "deltaY": by.y,
             "modifiers": modifiers, "buttons": mouse.buttons,

@@ -3,12 +3,11 @@
 //! A watch is armed before the action's input. After it, the page agent says whether the document is at rest, and
 //! the events say what is under way: requests, navigations, dialogs. When nothing is, the answer is given at once.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_cdp::{Deadline, Event, Feed, TargetInfo};
+use tabwire_cdp::{Deadline, Feed, TargetInfo};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
 use crate::browser::Browser;
@@ -17,30 +16,12 @@ use crate::driver::Reply;
 use crate::element::Element;
 use crate::changes::Changes;
 use crate::console_log::ConsoleEntry;
-use crate::download_log::DownloadBegun;
 use crate::download_story::DownloadStory;
 use crate::event_mix::EventMix;
 use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS, SETTLE_WINDOW};
 use crate::page::Page;
-
-/// What is listened to while an action's consequences unfold.
-const METHODS: &[&str] = &[
-    "Page.frameStartedNavigating",
-    "Page.frameNavigated",
-    "Page.navigatedWithinDocument",
-    "Page.lifecycleEvent",
-    "Page.frameStoppedLoading",
-    "Page.javascriptDialogOpening",
-    "Page.fileChooserOpened",
-    "Page.windowOpen",
-    "Page.downloadWillBegin",
-    "Network.requestWillBeSent",
-    "Network.loadingFinished",
-    "Network.loadingFailed",
-];
-
-/// Kinds of requests that go on for as long as the page likes, or that nothing waits for.
-const ENDLESS: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "CSPViolationReport", "Prefetch"];
+use crate::rest::{Guard, Rest};
+use crate::unfolding::{METHODS, Unfolding};
 
 /// An action's consequences, watched since before its cause.
 pub(crate) struct Watch {
@@ -50,8 +31,8 @@ pub(crate) struct Watch {
     downloads: DownloadStory,
     before: Option<Place>,
     unfolding: Unfolding,
-    /// Whether the element acted on is in the main frame's reach.
-    in_main: bool,
+    /// The frame whose agent is asked whether all is at rest; the main one's once that frame has gone.
+    frame: FrameId,
     /// Whether the element holds what it was meant to hold.
     matches: Option<bool>,
 }
@@ -63,177 +44,12 @@ pub(crate) struct Place {
     pub(crate) title: String,
 }
 
-/// What is known of the consequences so far.
-#[derive(Debug, Default)]
-struct Unfolding {
-    main: Option<FrameId>,
-    under_way: HashSet<String>,
-    over: u32,
-    /// The document that is being loaded in place of the page's.
-    loading: Option<String>,
-    navigated: bool,
-    /// Windows the page opened.
-    windows: usize,
-    downloads: Vec<DownloadBegun>,
-}
-
-/// What the page agent says of the document.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Rest {
-    url: String,
-    title: String,
-    /// Elements that came or went.
-    elements: u64,
-    mutating: bool,
-    /// Milliseconds until animations that the action began are over.
-    #[serde(rename = "animationsEnd")]
-    animations_end: Option<u64>,
-    /// What the element holds afterwards, and whether it is what was wanted.
-    value: Option<Value>,
-    matches: Option<bool>,
-    /// What the pointer met in place of the element.
-    guard: Option<Guard>,
-}
-
-/// What the agent's guard saw of the pointer.
-#[derive(Debug, Deserialize)]
-struct Guard {
-    state: String,
-    by: Option<Met>,
-}
-
-/// What the pointer met.
-#[derive(Debug, Deserialize)]
-struct Met {
-    role: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RequestSent {
-    request_id: String,
-    #[serde(rename = "type", default)]
-    kind: String,
-    frame_id: Option<FrameId>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RequestOver {
-    request_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct StartedNavigating {
-    frame_id: FrameId,
-    loader_id: String,
-    #[serde(default)]
-    navigation_type: String,
-}
-
-#[derive(Deserialize)]
-struct FrameNavigated {
-    frame: NavigatedFrame,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct NavigatedFrame {
-    id: FrameId,
-    loader_id: String,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LifecycleEvent {
-    frame_id: FrameId,
-    loader_id: String,
-    name: String,
-}
-
 /// What came of an action.
 #[derive(Debug)]
 pub(crate) struct Settled {
     pub(crate) changes: Changes,
     /// Whether the element holds what it was meant to hold, if that was asked.
     pub(crate) matches: Option<bool>,
-}
-
-impl Guard {
-    /// The failure of input that would have reached another element and was stopped.
-    fn to_failure(&self) -> Option<Failure> {
-        if self.state != "blocked" {
-            return None;
-        }
-        let by = self.by.as_ref().map_or_else(
-            || "something else".to_owned(),
-            |met| format!("{} {:?}", met.role, met.name),
-        );
-        let message = format!("The element moved or was covered at the last moment; {by} would have been hit.");
-        Some(
-            Failure::new(ErrorCode::NotActionable, message)
-                .with_hint("Nothing was pressed. Take a new `tabwire snapshot` and try again."),
-        )
-    }
-}
-
-impl Unfolding {
-    fn take(&mut self, event: &Event) {
-        // What cannot be read is of a kind this version does not know.
-        let _ = self.try_take(event);
-    }
-
-    fn try_take(&mut self, event: &Event) -> Result<(), tabwire_cdp::CdpError> {
-        match event.method() {
-            "Network.requestWillBeSent" => {
-                let sent: RequestSent = event.to()?;
-                // The document's own request is the navigation's business.
-                let is_document = sent.kind == "Document" && sent.frame_id == self.main;
-                if !is_document && !ENDLESS.contains(&sent.kind.as_str()) {
-                    self.under_way.insert(sent.request_id);
-                }
-            }
-            "Network.loadingFinished" | "Network.loadingFailed" => {
-                if self.under_way.remove(&event.to::<RequestOver>()?.request_id) {
-                    self.over += 1;
-                }
-            }
-            "Page.frameStartedNavigating" => {
-                let started: StartedNavigating = event.to()?;
-                let within = started.navigation_type.to_ascii_lowercase().contains("samedocument");
-                if Some(&started.frame_id) == self.main.as_ref() && !within {
-                    self.loading = Some(started.loader_id);
-                }
-            }
-            "Page.frameNavigated" => {
-                let frame = event.to::<FrameNavigated>()?.frame;
-                if Some(&frame.id) == self.main.as_ref() {
-                    self.navigated = true;
-                    self.loading = Some(frame.loader_id);
-                    // What the old document had under way is over.
-                    self.under_way.clear();
-                }
-            }
-            "Page.lifecycleEvent" => {
-                let event: LifecycleEvent = event.to()?;
-                let is_main = Some(&event.frame_id) == self.main.as_ref();
-                if is_main && event.name == "load" && self.loading.as_ref() == Some(&event.loader_id) {
-                    self.loading = None;
-                }
-            }
-            "Page.windowOpen" => self.windows += 1,
-            "Page.frameStoppedLoading" if !self.navigated => self.loading = None,
-            "Page.downloadWillBegin" => {
-                self.loading = None;
-                self.downloads.push(event.to()?);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
 }
 
 impl Watch {
@@ -245,8 +61,8 @@ impl Watch {
             console: page.record().console().count(),
             downloads: DownloadStory::begin(browser),
             before: None,
-            unfolding: Unfolding { main: Some(page.main_frame().clone()), ..Unfolding::default() },
-            in_main: true,
+            unfolding: Unfolding::of(page.main_frame()),
+            frame: page.main_frame().clone(),
             matches: None,
         }
     }
@@ -258,8 +74,8 @@ impl Watch {
 
     /// Notes where the page was before the action, from what its agent said of the element.
     pub(crate) fn was_at_element(&mut self, element: &Element, page: &Page) {
-        self.in_main = element.frame == *page.main_frame();
-        if self.in_main {
+        self.frame = element.frame.clone();
+        if self.frame == *page.main_frame() {
             self.was_at(&element.prepared.url, &element.prepared.title);
         }
     }
@@ -269,6 +85,7 @@ impl Watch {
     pub(crate) fn begin_rest(&self, page: &Page, element: &Element, extra: Value, deadline: Deadline) -> Reply<Value> {
         let mut argument = extra;
         argument["quiet"] = json!(quiet_milliseconds());
+        argument["keep"] = json!(true);
         argument["since"] = json!(element.prepared.mark);
         argument["key"] = json!(element.key());
         page.driver().call(&element.frame, "settle", &argument, deadline)
@@ -317,35 +134,28 @@ impl Watch {
         let mut changes = Changes::default();
         let mut rest = rest;
         loop {
-            let asked_in_main = self.in_main || rest.is_none();
+            let in_main = self.frame == *page.main_frame();
             let answer = match rest.take() {
                 Some(answer) => answer,
                 None => self.ask(page, deadline).await,
             };
             self.drain();
-            let at_rest = match answer {
-                Ok(value) => {
-                    let rest: Rest = serde_json::from_value(value).unwrap_or_default();
-                    changes.content |= rest.elements > 0;
-                    if let Some(failure) = rest.guard.as_ref().and_then(Guard::to_failure) {
-                        return Err(failure);
-                    }
-                    self.await_animations(&rest, deadline).await;
-                    changes.value = rest.value.as_ref().and_then(Value::as_str).map(str::to_owned).or(changes.value);
-                    self.matches = rest.matches.or(self.matches);
-                    let quiet = !rest.mutating;
-                    if asked_in_main {
-                        self.note_place(&mut changes, rest);
-                    }
-                    quiet
-                }
+            if matches!(answer, Ok(Value::Null)) {
+                // Its frame never answers.
+                self.frame = page.main_frame().clone();
+            }
+            let is_answered = match answer {
+                Ok(value) => self.take_rest(value, in_main, &mut changes, deadline).await?,
                 Err(failure) if failure.code == ErrorCode::DialogOpen => break,
                 // The document went away under the question: a navigation is on its way.
                 Err(failure) if failure.code == ErrorCode::TargetGone && !page.is_gone() => false,
                 Err(failure) if failure.code == ErrorCode::TargetGone => break,
                 Err(failure) => return Err(failure),
             };
-            if self.is_over() && (at_rest || self.unfolding.navigated) {
+            if !is_answered || self.unfolding.navigated {
+                self.frame = page.main_frame().clone();
+            }
+            if self.unfolding.is_over() && (is_answered || self.unfolding.navigated) {
                 break;
             }
             if !self.follow(page, deadline).await {
@@ -358,19 +168,39 @@ impl Watch {
         Ok(Settled { changes, matches })
     }
 
-    /// Asks the page agent whether the document is at rest.
+    /// Takes note of what the page agent said. A document that still changed when it said so is not waited for again.
+    async fn take_rest(
+        &mut self,
+        value: Value,
+        in_main: bool,
+        changes: &mut Changes,
+        deadline: Deadline,
+    ) -> Result<bool, Failure> {
+        let rest: Rest = serde_json::from_value(value).unwrap_or_default();
+        changes.content |= rest.contents > 0;
+        if let Some(failure) = rest.guard.as_ref().and_then(Guard::to_failure) {
+            return Err(failure);
+        }
+        self.await_animations(&rest, deadline).await;
+        if let Some(value) = rest.value.as_ref().and_then(Value::as_str) {
+            changes.value = Some(value.to_owned());
+        }
+        self.matches = rest.matches.or(self.matches);
+        if in_main {
+            self.note_place(changes, rest);
+        }
+        Ok(true)
+    }
+
+    /// Asks the page agent whether the document is at rest, in the watch that it has kept.
     async fn ask(&self, page: &Page, deadline: Deadline) -> Result<Value, Failure> {
-        page.call("settle", &json!({"quiet": quiet_milliseconds()}), deadline).await
+        page.call_in(&self.frame, "settle", &json!({"quiet": quiet_milliseconds(), "keep": true}), deadline).await
     }
 
     fn drain(&mut self) {
         while let Some(event) = self.events.take_next() {
             self.unfolding.take(&event);
         }
-    }
-
-    fn is_over(&self) -> bool {
-        self.unfolding.under_way.is_empty() && self.unfolding.loading.is_none()
     }
 
     fn note_place(&self, changes: &mut Changes, rest: Rest) {
@@ -383,11 +213,16 @@ impl Watch {
     async fn follow(&mut self, page: &Page, deadline: Deadline) -> bool {
         let patience = if self.unfolding.loading.is_some() { SETTLE_LOADING } else { SETTLE_REQUESTS };
         let until = Deadline::at(deadline.instant().min(tokio::time::Instant::now() + patience));
-        while !self.is_over() {
+        while !self.unfolding.is_over() {
             let mut dialog = page.record().dialog();
+            let lapse = self.unfolding.next_lapse();
             let next = tokio::select! {
                 biased;
                 _ = dialog.wait_for(Option::is_some) => return true,
+                () = tokio::time::sleep_until(lapse.unwrap_or(until.instant())), if lapse.is_some() => {
+                    self.unfolding.lapse();
+                    continue;
+                }
                 next = self.events.next(until) => next,
             };
             match next {

@@ -11,7 +11,7 @@ use crate::deed::Deed;
 use crate::element::{Aim, Element};
 use crate::limits::TICK_PATIENCE;
 use crate::page::Page;
-use crate::pointer::{Click, MouseButton};
+use crate::pointer::Click;
 use crate::settle::Watch;
 
 /// Clicks that a box with three states may need.
@@ -47,7 +47,7 @@ pub(crate) async fn tick(
             let changes = Deed::on(context, page).settle(&element, Ok(()), json!({})).await?.changes;
             return Ok(Ticked { element, changes, already: clicks == 0 });
         }
-        let clicking = Click { point: element.prepared.point, button: MouseButton::Left, count: 1, modifiers: 0 };
+        let clicking = Click { forced: force, ..Click::at(element.prepared.point) };
         let changes = click_element(context, page, &element, &clicking, watch).await?;
         clicks += 1;
         if changes.dialog.is_some() || changes.navigated {
@@ -72,6 +72,9 @@ async fn look(context: &Context, page: &Page, aim: &Aim, want: bool) -> Result<T
 
 fn not_taken(element: &Element, want: bool) -> Failure {
     let state = if want { "unticked" } else { "ticked" };
-    Failure::new(ErrorCode::NotActionable, format!("{} was clicked but stays {state}.", element.description()))
-        .with_hint("The page undid it. Take a snapshot to see what it asks for.")
+    Failure::new(
+        ErrorCode::NotActionable,
+        format!("{} was clicked but stays {state}.", element.description()),
+    )
+    .with_hint("The page undid it. Take a snapshot to see what it asks for.")
 }

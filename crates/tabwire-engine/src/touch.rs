@@ -9,7 +9,12 @@ use crate::page::Page;
 
 impl Page {
     /// Touches a point and lets go.
-    pub(crate) fn begin_tap(&self, point: Point, modifiers: u8, deadline: Deadline) -> Vec<Reply<Value, CdpError>> {
+    pub(crate) fn begin_tap(
+        &self,
+        point: Point,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Vec<Reply<Value, CdpError>> {
         let event = |kind: &str, points: Value| {
             let params = json!({"type": kind, "touchPoints": points, "modifiers": modifiers});
             self.begin("Input.dispatchTouchEvent", &params, deadline)

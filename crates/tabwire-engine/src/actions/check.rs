@@ -34,6 +34,10 @@ impl Action for Check {
         let aim = page.aim(&self.target, context.deadline).await?;
         let ticked = tick(context, &page, &aim, true, self.force).await?;
         let did = if ticked.already { "already ticked:" } else { "ticked" };
-        Ok(Acted { did: did.to_owned(), element: Some(ticked.element.description()), changes: ticked.changes })
+        Ok(Acted {
+            did: did.to_owned(),
+            element: Some(ticked.element.description()),
+            changes: ticked.changes,
+        })
     }
 }

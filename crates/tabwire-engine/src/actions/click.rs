@@ -10,9 +10,9 @@ use crate::acted::Acted;
 use crate::action::{Action, Effect};
 use crate::context::Context;
 use crate::element::{Element, TargetArguments};
-use crate::page::Page;
 use crate::keyboard::PRIMARY;
 use crate::limits::NEW_TAB_PATIENCE;
+use crate::page::Page;
 use crate::pointer::{Click as Clicking, MouseButton, modifier_bits};
 use crate::pointing::PointingArguments;
 use crate::settle::Watch;
@@ -63,9 +63,15 @@ impl Action for Click {
         }
         let watch = Watch::arm(&page, &context.browser);
         let opened = self.new_tab.then(|| context.browser.opened());
-        let element = page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
-        let clicking =
-            Clicking { point: element.prepared.point, button: self.button, count: self.count, modifiers };
+        let element =
+            page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
+        let clicking = Clicking {
+            point: element.prepared.point,
+            button: self.button,
+            count: self.count,
+            modifiers,
+            forced: self.pointing.force,
+        };
         let mut changes = click_element(context, &page, &element, &clicking, watch).await?;
         if let Some(opened) = opened.filter(|_| changes.new_tabs.is_empty()) {
             changes.new_tabs.push(await_tab(context, &page, opened, &element).await?);
@@ -90,7 +96,8 @@ async fn await_tab(
         }
     };
     let until = context.deadline.instant().min(tokio::time::Instant::now() + NEW_TAB_PATIENCE);
-    let found = page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
+    let found =
+        page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
     let Some(info) = found else {
         let message = format!("{} was clicked for a new tab, but opened none.", element.description());
         return Err(Failure::new(ErrorCode::NotActionable, message).with_hint("Only links open in new tabs."));
@@ -110,6 +117,9 @@ pub(crate) async fn click_element(
 ) -> Result<crate::changes::Changes, Failure> {
     watch.was_at_element(element, page);
     let mut hands = page.take_hands(context.deadline).await?;
+    if !clicking.forced {
+        page.reach_element(element, &mut hands, context.deadline).await?;
+    }
     hands.point = clicking.point;
     let replies = page.begin_click(clicking, context.deadline);
     let ends = json!({"after": "mouseup", "count": clicking.count});

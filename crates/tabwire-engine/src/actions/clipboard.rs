@@ -86,7 +86,8 @@ impl Action for Clipboard {
                 let target = self.target.given()?;
                 let element = page.attend(target.as_ref(), context.deadline).await?;
                 let hands = page.take_hands(context.deadline).await?;
-                let pasted = page.answered(page.begin_keys(&Chord::primary('v').events(), context.deadline)).await;
+                let pasted =
+                    page.answered(page.begin_keys(&Chord::primary('v').events(), context.deadline)).await;
                 drop(hands);
                 let changes = deed.settle(&element, pasted, json!({})).await?.changes;
                 Ok(self.used(None, element.words(), changes))
@@ -101,7 +102,9 @@ impl Clipboard {
         match (self.what, &self.text) {
             (What::Read, Some(_)) => bad("Reading the clipboard takes no text."),
             (What::Write, None) => bad("There is no text to write."),
-            (What::Read | What::Write, _) if self.target.target.is_some() => bad("Only pasting takes a target."),
+            (What::Read | What::Write, _) if self.target.target.is_some() => {
+                bad("Only pasting takes a target.")
+            }
             _ => self.target.given().map(|_| ()),
         }
     }
@@ -132,7 +135,8 @@ async fn granted(
     }
     set_permission(context, page, name, &before.origin, "granted", context.deadline).await?;
     let done = page.call(function, &argument, context.deadline).await;
-    let restored = set_permission(context, page, name, &before.origin, &before.state, SETUP_DEADLINE.into()).await;
+    let restored =
+        set_permission(context, page, name, &before.origin, &before.state, SETUP_DEADLINE.into()).await;
     let done = done?;
     restored.map(|()| done)
 }
@@ -167,7 +171,9 @@ impl Render for Used {
     fn render(&self) -> String {
         let first = match (self.what, &self.text, &self.element) {
             (What::Read, Some(text), _) if text.is_empty() => "the clipboard has no text".to_owned(),
-            (What::Read, text, _) => enclose("clipboard", &format!("{}\n", seen(text.as_deref().unwrap_or_default()))),
+            (What::Read, text, _) => {
+                enclose("clipboard", &format!("{}\n", seen(text.as_deref().unwrap_or_default())))
+            }
             (What::Write, ..) => "wrote the clipboard".to_owned(),
             (What::Paste, _, Some(element)) => format!("pasted into {element}"),
             (What::Paste, ..) => "pasted into the page".to_owned(),

@@ -38,9 +38,16 @@ impl Action for Dblclick {
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;
         let watch = Watch::arm(&page, &context.browser);
-        let element = page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
+        let element =
+            page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
         let modifiers = self.pointing.bits();
-        let clicking = Click { point: element.prepared.point, button: self.button, count: 2, modifiers };
+        let clicking = Click {
+            point: element.prepared.point,
+            button: self.button,
+            count: 2,
+            modifiers,
+            forced: self.pointing.force,
+        };
         let changes = click_element(context, &page, &element, &clicking, watch).await?;
         Ok(Acted { did: "double-clicked".to_owned(), element: Some(element.description()), changes })
     }

@@ -19,7 +19,7 @@ use crate::download_tab::{DownloadTab, not_downloaded};
 use crate::element::TargetArguments;
 use crate::limits::{DOWNLOAD_BEGINS, DOWNLOAD_BYTES};
 use crate::page::Page;
-use crate::pointer::{Click, MouseButton};
+use crate::pointer::Click;
 use crate::settle::Watch;
 
 /// Download a file, by its address or by clicking an element.
@@ -137,7 +137,7 @@ impl DownloadFile {
         let watch = Watch::arm(page, &context.browser);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
         let point = element.prepared.point;
-        let clicking = Click { point, button: MouseButton::Left, count: 1, modifiers: 0 };
+        let clicking = Click::at(point);
         // Large files are stopped while the click settles.
         let begun = async {
             let until = Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));

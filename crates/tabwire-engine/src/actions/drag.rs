@@ -75,12 +75,19 @@ impl Action for Drag {
             Some(target) => Some(self.find_destination(context, &page, target).await?),
             None => None,
         };
-        let element = page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
-        let _: Value = page.call_in(&element.frame, "watchDrag", &json!({"key": element.key()}), context.deadline).await?;
+        let element =
+            page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
+        let _: Value = page
+            .call_in(&element.frame, "watchDrag", &json!({"key": element.key()}), context.deadline)
+            .await?;
         let mut dropped_on = None;
         let mut hands = page.take_hands(context.deadline).await?;
+        if !self.pointing.force {
+            page.reach_element(&element, &mut hands, context.deadline).await?;
+        }
         let start = (&element.frame, element.prepared.point);
-        let mut dragging = Dragging::begin(&page, &mut hands, start, self.pointing.bits(), context.deadline).await?;
+        let mut dragging =
+            Dragging::begin(&page, &mut hands, start, self.pointing.bits(), context.deadline).await?;
         let to = match self.end_of(context, &page, &element, aim.as_ref()).await {
             Ok((to, on)) => {
                 dropped_on = on.or(dropped_on);
@@ -103,7 +110,8 @@ impl Action for Drag {
 impl Drag {
     fn destination(&self) -> Result<Option<TargetArguments>, Failure> {
         let bad = |message: &str| {
-            Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give an element to drop on, or --by X,Y."))
+            Err(Failure::new(ErrorCode::BadArgs, message)
+                .with_hint("Give an element to drop on, or --by X,Y."))
         };
         match (&self.to, self.by) {
             (Some(_), Some(_)) => bad("A drag goes to an element or by a distance, not both."),
@@ -117,7 +125,12 @@ impl Drag {
     }
 
     /// Makes sure that the element to drop on is there before anything is pressed.
-    async fn find_destination(&self, context: &Context, page: &Page, target: &TargetArguments) -> Result<Aim, Failure> {
+    async fn find_destination(
+        &self,
+        context: &Context,
+        page: &Page,
+        target: &TargetArguments,
+    ) -> Result<Aim, Failure> {
         let aim = page.aim(target, context.deadline).await?;
         page.prepare_at(&aim, "drop", self.drop_request(), context.deadline).await?;
         Ok(aim)
@@ -151,7 +164,10 @@ impl Drag {
 
 /// What the page did with what was dropped. A page that went elsewhere does not say.
 async fn end_of_drag(context: &Context, page: &Page, element: &Element) -> Option<String> {
-    page.call_in::<Option<String>>(&element.frame, "dragEnd", &json!({}), context.deadline).await.ok().flatten()
+    page.call_in::<Option<String>>(&element.frame, "dragEnd", &json!({}), context.deadline)
+        .await
+        .ok()
+        .flatten()
 }
 
 impl Render for Dragged {

@@ -63,7 +63,11 @@ pub(crate) async fn fill_element(
         "erase" => replies.push(page.begin("Input.dispatchKeyEvent", &backspace(), context.deadline)),
         _ => {}
     }
-    let ends = if left == "done" { json!({"expected": value}) } else { json!({"expected": value, "after": "beforeinput"}) };
+    let ends = if left == "done" {
+        json!({"expected": value})
+    } else {
+        json!({"expected": value, "after": "beforeinput"})
+    };
     let rest = watch.begin_rest(page, &element, ends, context.deadline);
     let typed = page.answered(replies).await;
     drop(hands);

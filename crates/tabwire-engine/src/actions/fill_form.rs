@@ -15,7 +15,7 @@ use crate::element::{Aim, Element, TargetArguments};
 use crate::form_fields::{Field, parse_field, parse_fields, read_fields};
 use crate::keyboard::Chord;
 use crate::page::Page;
-use crate::pointer::{Click, MouseButton};
+use crate::pointer::Click;
 use crate::settle::Watch;
 use crate::snapshot::{DocumentName, ElementKey};
 use crate::ticking::tick;
@@ -98,16 +98,27 @@ impl Action for FillForm {
         let mut first_failure = None;
         let mut last = None;
         for (number, field) in fields.iter().enumerate() {
-            let context = Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
+            let context =
+                Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
             match fill_field(&context, &page, field).await {
                 Ok((aim, element, done)) => {
                     let value = told_value(&done, field);
-                    filled.push(FieldFilled { target: field.target.clone(), element: Some(element.description()), value, error: None });
+                    filled.push(FieldFilled {
+                        target: field.target.clone(),
+                        element: Some(element.description()),
+                        value,
+                        error: None,
+                    });
                     changes = done;
                     last = Some((aim, element));
                 }
                 Err(failure) => {
-                    filled.push(FieldFilled { target: field.target.clone(), element: None, value: None, error: Some(failure.message.clone()) });
+                    filled.push(FieldFilled {
+                        target: field.target.clone(),
+                        element: None,
+                        value: None,
+                        error: Some(failure.message.clone()),
+                    });
                     let is_over = matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone);
                     first_failure.get_or_insert(failure);
                     if is_over {
@@ -130,10 +141,13 @@ impl Action for FillForm {
 
 impl FillForm {
     fn all_fields(&self) -> Result<Vec<Field>, Failure> {
-        let hint = "Give a map such as {\"label=Name\": \"Anna\", \"#agree\": true}, or --field TARGET=VALUE.";
+        let hint =
+            "Give a map such as {\"label=Name\": \"Anna\", \"#agree\": true}, or --field TARGET=VALUE.";
         let bad = |message: String| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
         let mut fields = match &self.form {
-            Some(text) => parse_fields(text).map_err(|error| bad(format!("The form is not valid JSON: {error}.")))?,
+            Some(text) => {
+                parse_fields(text).map_err(|error| bad(format!("The form is not valid JSON: {error}.")))?
+            }
             None => Vec::new(),
         };
         fields.extend(self.fields.iter().cloned());
@@ -154,7 +168,11 @@ fn share(deadline: Deadline, parts: usize) -> Deadline {
     Deadline::at(now + left / u32::try_from(parts.max(1)).unwrap_or(u32::MAX))
 }
 
-async fn fill_field(context: &Context, page: &Page, field: &Field) -> Result<(Aim, Element, Changes), Failure> {
+async fn fill_field(
+    context: &Context,
+    page: &Page,
+    field: &Field,
+) -> Result<(Aim, Element, Changes), Failure> {
     let target = TargetArguments { target: field.target.clone(), nth: None };
     let aim = page.aim(&target, context.deadline).await?;
     let found = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
@@ -193,14 +211,21 @@ fn text_of(value: &Value) -> String {
 }
 
 /// Sends the form that a field is in: by its button, or by the Enter key.
-async fn submit(context: &Context, page: &Page, aim: &Aim, field: &Element) -> Result<(Option<String>, Changes), Failure> {
+async fn submit(
+    context: &Context,
+    page: &Page,
+    aim: &Aim,
+    field: &Element,
+) -> Result<(Option<String>, Changes), Failure> {
     let argument = json!({"key": field.key()});
-    let button: Option<Submitter> = page.call_in(&aim.frame, "submitter", &argument, context.deadline).await?;
+    let button: Option<Submitter> =
+        page.call_in(&aim.frame, "submitter", &argument, context.deadline).await?;
     let Some(button) = button else {
         let deed = Deed::on(context, page);
         let focused = page.prepare_at(aim, "focus", json!({}), context.deadline).await?;
         let hands = page.take_hands(context.deadline).await?;
-        let pressed = page.answered(page.begin_keys(&Chord::parse("Enter")?.events(), context.deadline)).await;
+        let pressed =
+            page.answered(page.begin_keys(&Chord::parse("Enter")?.events(), context.deadline)).await;
         drop(hands);
         let changes = deed.settle(&focused, pressed, json!({})).await?.changes;
         return Ok((Some("Enter".to_owned()), changes));
@@ -208,7 +233,7 @@ async fn submit(context: &Context, page: &Page, aim: &Aim, field: &Element) -> R
     let aim = aim.beside(&button.document, button.key);
     let watch = Watch::arm(page, &context.browser);
     let button = page.prepare_at(&aim, "click", json!({"guard": true}), context.deadline).await?;
-    let clicking = Click { point: button.prepared.point, button: MouseButton::Left, count: 1, modifiers: 0 };
+    let clicking = Click::at(button.prepared.point);
     let changes = click_element(context, page, &button, &clicking, watch).await?;
     Ok((Some(button.description()), changes))
 }
@@ -232,7 +257,10 @@ impl Render for Filled {
             .iter()
             .map(|field| {
                 let element = field.element.as_deref().unwrap_or(&field.target);
-                field.value.as_ref().map_or_else(|| format!("filled {element}"), |value| format!("filled {element}: {value}"))
+                field
+                    .value
+                    .as_ref()
+                    .map_or_else(|| format!("filled {element}"), |value| format!("filled {element}: {value}"))
             })
             .collect();
         lines.extend(self.submitted_by.as_ref().map(|by| format!("submitted by {by}")));

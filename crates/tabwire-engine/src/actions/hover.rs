@@ -33,9 +33,14 @@ impl Action for Hover {
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let deed = Deed::begin(context).await?;
         let page = deed.page().clone();
-        let element = page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
+        let element =
+            page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
         let mut hands = page.take_hands(context.deadline).await?;
-        let moved = page.begin_move(&mut hands, element.prepared.point, self.pointing.bits(), context.deadline);
+        if !self.pointing.force {
+            page.reach_element(&element, &mut hands, context.deadline).await?;
+        }
+        let moved =
+            page.begin_move(&mut hands, element.prepared.point, self.pointing.bits(), context.deadline);
         let moved = page.answered(vec![moved]).await;
         drop(hands);
         let changes = deed.settle(&element, moved, json!({})).await?.changes;

@@ -100,11 +100,16 @@ impl Mouse {
         let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
         match (self.what, self.at, self.by) {
             (What::Move, None, _) => bad("Nothing says where to move the mouse.", "Give X,Y."),
-            (What::Wheel, _, None) => bad("Nothing says how far to turn the wheel.", "Give --by X,Y, as in --by 0,400."),
-            (What::Move | What::Down | What::Up, _, Some(_)) => bad("--by is for the wheel.", "Leave it out."),
-            (_, Some((x, y)), _) if x < 0.0 || y < 0.0 => {
-                bad("The point is outside of the tab.", "Give a point from the tab's top left, both at least 0.")
+            (What::Wheel, _, None) => {
+                bad("Nothing says how far to turn the wheel.", "Give --by X,Y, as in --by 0,400.")
             }
+            (What::Move | What::Down | What::Up, _, Some(_)) => {
+                bad("--by is for the wheel.", "Leave it out.")
+            }
+            (_, Some((x, y)), _) if x < 0.0 || y < 0.0 => bad(
+                "The point is outside of the tab.",
+                "Give a point from the tab's top left, both at least 0.",
+            ),
             _ => Ok(()),
         }
     }

@@ -32,7 +32,8 @@ impl Action for Press {
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         if self.keys.is_empty() {
-            return Err(Failure::new(ErrorCode::BadArgs, "There is no key to press.").with_hint("Give one, as in Enter."));
+            return Err(Failure::new(ErrorCode::BadArgs, "There is no key to press.")
+                .with_hint("Give one, as in Enter."));
         }
         let chords: Vec<Chord> = self.keys.iter().map(|key| Chord::parse(key)).collect::<Result<_, _>>()?;
         let target = self.target.given()?;

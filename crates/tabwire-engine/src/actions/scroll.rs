@@ -114,7 +114,9 @@ impl Scroll {
         let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
         let edges = "Give top, bottom, left, right, or a position such as 0,1200.";
         match (self.by, self.to.as_deref()) {
-            (Some(_), Some(_)) => Err(bad("Scrolling goes by a distance or to a place, not both.", "Leave one out.")),
+            (Some(_), Some(_)) => {
+                Err(bad("Scrolling goes by a distance or to a place, not both.", "Leave one out."))
+            }
             (Some((x, y)), None) => Ok(json!({"by": {"x": x, "y": y}})),
             (None, Some(edge @ ("top" | "bottom" | "left" | "right"))) => Ok(json!({"edge": edge})),
             (None, Some(place)) => match crate::actions::parse_position(place) {
@@ -122,7 +124,10 @@ impl Scroll {
                 Err(_) => Err(bad(&format!("{place:?} is no place to scroll to."), edges)),
             },
             (None, None) if self.target.target.is_some() => Ok(json!({})),
-            (None, None) => Err(bad("Nothing says where to scroll.", "Give a target, --by X,Y or --to top|bottom|left|right|X,Y.")),
+            (None, None) => Err(bad(
+                "Nothing says where to scroll.",
+                "Give a target, --by X,Y or --to top|bottom|left|right|X,Y.",
+            )),
         }
     }
 }
@@ -137,7 +142,13 @@ async fn look(context: &Context, page: &Page, element: &Element, argument: &Valu
 fn told(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> Scrolled {
     let scrolled = scroller.map_or_else(
         || "the page".to_owned(),
-        |one| if one.name.as_str().is_empty() { one.role } else { format!("{} {:?}", one.role, one.name.as_str()) },
+        |one| {
+            if one.name.as_str().is_empty() {
+                one.role
+            } else {
+                format!("{} {:?}", one.role, one.name.as_str())
+            }
+        },
     );
     let edges = [
         ("top", place.y <= 0.0),

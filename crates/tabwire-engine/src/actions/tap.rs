@@ -37,7 +37,10 @@ impl Action for Tap {
         let mut request = self.pointing.request(true);
         request["events"] = json!(["touchstart", "touchend"]);
         let element = page.prepare(&self.target, "click", request, context.deadline).await?;
-        let hands = page.take_hands(context.deadline).await?;
+        let mut hands = page.take_hands(context.deadline).await?;
+        if !self.pointing.force {
+            page.reach_element(&element, &mut hands, context.deadline).await?;
+        }
         let replies = page.begin_tap(element.prepared.point, self.pointing.bits(), context.deadline);
         let tapped = page.answered(replies).await;
         drop(hands);

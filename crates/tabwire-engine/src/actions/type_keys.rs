@@ -52,7 +52,9 @@ impl Action for Type {
         let page = deed.page().clone();
         let element = page.attend(target.as_ref(), context.deadline).await?;
         if target.is_some() {
-            let _: bool = page.call_in(&element.frame, "caretToEnd", &json!({"key": element.key()}), context.deadline).await?;
+            let _: bool = page
+                .call_in(&element.frame, "caretToEnd", &json!({"key": element.key()}), context.deadline)
+                .await?;
         }
         let hands = page.take_hands(context.deadline).await?;
         let Typed { characters, mut outcome } = page.type_text(&self.text, pause, context.deadline).await;
@@ -81,7 +83,10 @@ impl Type {
         if needed < left {
             return Ok(());
         }
-        let message = format!("Typing {count} characters slowly takes {} s, longer than there is time.", needed.as_secs() + 1);
+        let message = format!(
+            "Typing {count} characters slowly takes {} s, longer than there is time.",
+            needed.as_secs() + 1
+        );
         Err(Failure::new(ErrorCode::BadArgs, message)
             .with_hint(format!("Pass --timeout {}, or leave --slowly out.", needed.as_secs() + 5)))
     }

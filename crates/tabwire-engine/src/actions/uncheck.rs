@@ -34,6 +34,10 @@ impl Action for Uncheck {
         let aim = page.aim(&self.target, context.deadline).await?;
         let ticked = tick(context, &page, &aim, false, self.force).await?;
         let did = if ticked.already { "already unticked:" } else { "unticked" };
-        Ok(Acted { did: did.to_owned(), element: Some(ticked.element.description()), changes: ticked.changes })
+        Ok(Acted {
+            did: did.to_owned(),
+            element: Some(ticked.element.description()),
+            changes: ticked.changes,
+        })
     }
 }

@@ -19,7 +19,7 @@ use crate::file_chooser::FileChooser;
 use crate::files::Offered;
 use crate::limits::UPLOAD_FILES;
 use crate::page::Page;
-use crate::pointer::{Click, MouseButton};
+use crate::pointer::Click;
 use crate::settle::Watch;
 use crate::snapshot::PageText;
 
@@ -142,7 +142,7 @@ impl Upload {
         let watch = Watch::arm(page, &context.browser);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
         let mut chooser = page.record().chooser();
-        let clicking = Click { point: element.prepared.point, button: MouseButton::Left, count: 1, modifiers: 0 };
+        let clicking = Click::at(element.prepared.point);
         click_element(context, page, &element, &clicking, watch).await?;
         let opened = async {
             let opened = tokio::time::timeout_at(context.deadline.instant(), chooser.wait_for(Option::is_some)).await;

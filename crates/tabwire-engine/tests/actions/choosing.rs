@@ -25,12 +25,18 @@ async fn options_are_chosen_by_label_value_and_place() {
 #[tokio::test(flavor = "multi_thread")]
 async fn choices_that_cannot_be_made_are_told() {
     let stage = Stage::at("/selects").await;
-    let failure = stage.fails(ErrorCode::NotActionable, "select", json!({"target": "#single", "options": ["Pink"]})).await;
+    let failure = stage
+        .fails(ErrorCode::NotActionable, "select", json!({"target": "#single", "options": ["Pink"]}))
+        .await;
     assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains("\"Red\", \"Green\"")), "{failure:?}");
     stage.fails(ErrorCode::NotActionable, "select", json!({"target": "#single", "options": ["Blue"]})).await;
-    stage.fails(ErrorCode::NotActionable, "select", json!({"target": "#stubborn", "options": ["Second"]})).await;
+    stage
+        .fails(ErrorCode::NotActionable, "select", json!({"target": "#stubborn", "options": ["Second"]}))
+        .await;
     stage.fails(ErrorCode::BadArgs, "select", json!({"target": "#single", "options": ["r", "g"]})).await;
-    stage.fails(ErrorCode::BadArgs, "select", json!({"target": "#single", "options": ["0"], "by": "index"})).await;
+    stage
+        .fails(ErrorCode::BadArgs, "select", json!({"target": "#single", "options": ["0"], "by": "index"}))
+        .await;
     stage.fails(ErrorCode::BadArgs, "select", json!({"target": "#custom", "options": ["Ant"]})).await;
     stage.show("<select><option>A</option></select>").await;
     stage.act("select", json!({"target": "select", "options": ["A"]})).await;
@@ -40,7 +46,19 @@ async fn choices_that_cannot_be_made_are_told() {
 #[tokio::test(flavor = "multi_thread")]
 async fn boxes_of_every_kind_are_ticked_and_unticked() {
     let stage = Stage::at("/checks").await;
-    let boxes = ["plain", "mixed", "clear", "clipped", "none", "reborn", "late", "with-link", "fast", "warp", "switch-input"];
+    let boxes = [
+        "plain",
+        "mixed",
+        "clear",
+        "clipped",
+        "none",
+        "reborn",
+        "late",
+        "with-link",
+        "fast",
+        "warp",
+        "switch-input",
+    ];
     for id in boxes {
         let done = stage.act("check", json!({"target": format!("#{id}")})).await;
         assert_eq!(done["did"], "ticked", "{id}");
@@ -64,7 +82,8 @@ async fn boxes_of_every_kind_are_ticked_and_unticked() {
 #[tokio::test(flavor = "multi_thread")]
 async fn boxes_that_cannot_be_ticked_are_told() {
     let stage = Stage::at("/checks").await;
-    let stubborn = stage.try_act("check", json!({"target": "#stubborn"})).await.expect_err("undone by the page");
+    let stubborn =
+        stage.try_act("check", json!({"target": "#stubborn"})).await.expect_err("undone by the page");
     assert_eq!(stubborn.code, ErrorCode::NotActionable, "{stubborn:?}");
     stage.fails(ErrorCode::NotActionable, "check", json!({"target": "#disabled"})).await;
     stage.fails(ErrorCode::BadArgs, "check", json!({"target": "h1"})).await;

@@ -28,7 +28,13 @@ async fn the_clipboard_is_written_read_and_pasted() {
 async fn clipboards_refuse_what_makes_no_sense() {
     let stage = Stage::start().await;
     stage.open("/clipboard").await;
-    for params in [json!({}), json!({"what": "cut"}), json!({"what": "write"}), json!({"what": "read", "text": "a"}), json!({"what": "read", "target": "#area"})] {
+    for params in [
+        json!({}),
+        json!({"what": "cut"}),
+        json!({"what": "write"}),
+        json!({"what": "read", "text": "a"}),
+        json!({"what": "read", "target": "#area"}),
+    ] {
         stage.fails(ErrorCode::BadArgs, "clipboard", params).await;
     }
     stage.show("<p>no origin</p>").await;

@@ -25,12 +25,20 @@ async fn a_form_is_filled_and_sent() {
 async fn every_field_that_failed_is_told_and_nothing_is_sent() {
     let stage = Stage::at("/form").await;
     let fields = json!([{"target": "#name", "value": "Anna"}, {"target": "#nowhere", "value": "x"}, {"target": "#agree", "value": "perhaps"}]);
-    let failure = stage.fails(ErrorCode::SelectorNotFound, "fill_form", json!({"fields": fields, "submit": true})).await;
+    let failure = stage
+        .fails(ErrorCode::SelectorNotFound, "fill_form", json!({"fields": fields, "submit": true}))
+        .await;
     assert!(failure.message.starts_with("1 of 3 fields were filled."), "{failure:?}");
     assert_eq!(failure.details["fields"][0]["value"], "Anna", "{failure:?}");
     assert!(failure.details["fields"][2]["error"].is_string(), "{failure:?}");
     assert_eq!(stage.eval("location.pathname").await, "/form");
-    for params in [json!({}), json!({"form": "{"}), json!({"fields": {"#name": null}}), json!({"fields": {"#file": "a.txt"}}), json!({"fields": {"#small": "huge"}})] {
+    for params in [
+        json!({}),
+        json!({"form": "{"}),
+        json!({"fields": {"#name": null}}),
+        json!({"fields": {"#file": "a.txt"}}),
+        json!({"fields": {"#small": "huge"}}),
+    ] {
         stage.fails(ErrorCode::BadArgs, "fill_form", params).await;
     }
     stage.check_wrong_moments("fill_form", json!({"fields": {"#name": "a"}})).await;
@@ -45,7 +53,8 @@ async fn forms_in_shadow_roots_and_frames_are_filled() {
     let log = stage.eval("document.getElementById('log').textContent").await;
     assert!(log.as_str().expect("text").contains("sent a@b.c, Paid, true, High St, Lima, Ann"), "{log}");
     stage.open("/frames/deep").await;
-    let fields = json!({"label=\"Name deep\"": "Ann", "label=\"City deep\"": "Oslo", "label=\"Agree deep\"": true});
+    let fields =
+        json!({"label=\"Name deep\"": "Ann", "label=\"City deep\"": "Oslo", "label=\"Agree deep\"": true});
     stage.act("fill_form", json!({"fields": fields, "submit": true})).await;
     stage.until("document.getElementById('log').textContent.includes('saved deep: Ann, oslo, true')").await;
 }

@@ -46,7 +46,8 @@ async fn chords_do_what_they_do_for_a_person() {
     stage.act("press", json!({"keys": ["Control+a", "Control+c"]})).await;
     stage.act("press", json!({"keys": ["Control+v", "Control+v"], "target": "#area"})).await;
     assert_eq!(stage.eval("document.getElementById('area').value").await, "copy mecopy me");
-    let done = stage.act("press", json!({"keys": ["Home", "Shift+ArrowRight", "Shift+ArrowRight", "Delete"]})).await;
+    let done =
+        stage.act("press", json!({"keys": ["Home", "Shift+ArrowRight", "Shift+ArrowRight", "Delete"]})).await;
     assert_eq!(done["value"], "py mecopy me", "{done}");
     stage.act("press", json!({"keys": ["Shift+Tab"]})).await;
     assert_eq!(stage.eval("document.activeElement.id").await, "text");

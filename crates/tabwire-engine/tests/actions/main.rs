@@ -17,6 +17,7 @@ mod network_settings;
 mod pointing;
 mod reading;
 mod scroll;
+mod settling;
 mod stage;
 mod storage;
 mod test_files;

@@ -13,7 +13,10 @@ async fn double_clicks_hovers_and_taps_arrive() {
     let done = stage.act("dblclick", json!({"target": "#double"})).await;
     assert_eq!(done["element"], "button \"Double click me\"");
     let log = stage.eval(LOG).await;
-    assert!(log.as_str().expect("text").contains("dblclick double button=0 count=2 keys=none trusted=true"), "{log}");
+    assert!(
+        log.as_str().expect("text").contains("dblclick double button=0 count=2 keys=none trusted=true"),
+        "{log}"
+    );
 
     stage.act("hover", json!({"target": "#opener"})).await;
     assert_eq!(stage.eval("getComputedStyle(document.getElementById('menu')).display").await, "block");
@@ -37,7 +40,12 @@ async fn the_mouse_is_moved_held_and_its_wheel_turned() {
     stage.act("mouse", json!({"what": "up"})).await;
     let log = stage.eval(LOG).await;
     let log = log.as_str().expect("text");
-    assert!(log.contains("pointerdown press mouse\nmousedown press mouse\npointerup press mouse\nmouseup press mouse"), "{log}");
+    assert!(
+        log.contains(
+            "pointerdown press mouse\nmousedown press mouse\npointerup press mouse\nmouseup press mouse"
+        ),
+        "{log}"
+    );
     assert!(log.contains("click press button=0 count=1"), "{log}");
     stage.act("mouse", json!({"what": "wheel", "at": [10, 10], "by": [0, 300]})).await;
     stage.until("scrollY > 200").await;
@@ -51,7 +59,14 @@ async fn hands_refuse_what_makes_no_sense() {
         stage.fails(ErrorCode::BadArgs, name, json!({"target": "#pad", "position": "x"})).await;
         stage.fails(ErrorCode::NotActionable, name, json!({"target": "#hidden"})).await;
     }
-    for params in [json!({}), json!({"what": "jump"}), json!({"what": "move"}), json!({"what": "wheel"}), json!({"what": "up", "by": [1, 1]}), json!({"what": "move", "at": [-1, 5]})] {
+    for params in [
+        json!({}),
+        json!({"what": "jump"}),
+        json!({"what": "move"}),
+        json!({"what": "wheel"}),
+        json!({"what": "up", "by": [1, 1]}),
+        json!({"what": "move", "at": [-1, 5]}),
+    ] {
         stage.fails(ErrorCode::BadArgs, "mouse", params).await;
     }
     for (name, params) in [

@@ -20,7 +20,10 @@ async fn pages_and_parts_are_scrolled() {
     assert_eq!(stage.eval("window.positions().page").await, json!([0, 0]));
     assert!(stage.eval("window.positions().inner[1]").await.as_f64().is_some_and(|y| y > 1000.0));
     stage.act("scroll", json!({"target": "#bottom"})).await;
-    assert!(stage.eval("document.getElementById('bottom').getBoundingClientRect().bottom <= innerHeight").await == true);
+    assert!(
+        stage.eval("document.getElementById('bottom').getBoundingClientRect().bottom <= innerHeight").await
+            == true
+    );
     let text = stage.text("scroll", json!({"by": [0, -100]})).await;
     assert!(text.starts_with("scrolled the page by 0,-100\nat "), "{text}");
 }
@@ -41,7 +44,13 @@ async fn what_a_scroll_loads_is_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn scrolling_nowhere_is_refused() {
     let stage = Stage::at("/scroll").await;
-    for params in [json!({}), json!({"to": "middle"}), json!({"to": "top", "by": [0, 1]}), json!({"by": "down"}), json!({"to": "top", "nth": 1})] {
+    for params in [
+        json!({}),
+        json!({"to": "middle"}),
+        json!({"to": "top", "by": [0, 1]}),
+        json!({"by": "down"}),
+        json!({"to": "top", "nth": 1}),
+    ] {
         stage.fails(ErrorCode::BadArgs, "scroll", params).await;
     }
     stage.fails(ErrorCode::SelectorNotFound, "scroll", json!({"target": "#nowhere"})).await;

@@ -1,0 +1,52 @@
+//! Making sure that the mouse reaches the frame it is sent to. The browser sends input to a frame's process by where
+//! frames were last drawn, which is late after scrolling. Knows nothing of buttons.
+
+use serde_json::json;
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::element::{Element, Point};
+use crate::limits::{REACH_ANSWER, REACH_LOOK, REACH_PATIENCE};
+use crate::page::Page;
+use crate::pointer::Mouse;
+
+impl Page {
+    /// Moves the mouse to an element and waits until its frame has it. At once for the main frame.
+    pub(crate) async fn reach_element(
+        &self,
+        element: &Element,
+        mouse: &mut Mouse,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        if element.frame == *self.main_frame() {
+            return Ok(());
+        }
+        let until = deadline.instant().min(tokio::time::Instant::now() + REACH_PATIENCE);
+        let look = u64::try_from(REACH_LOOK.as_millis()).unwrap_or(u64::MAX);
+        let argument = json!({"key": element.key(), "patience": look});
+        let point = element.prepared.point;
+        let mut aside = false;
+        loop {
+            let seen = self.driver().call(&element.frame, "pointed", &argument, deadline);
+            // Never twice the same place: a move that is none is not told.
+            aside = !aside;
+            let to = if aside { Point { x: point.x + 1.0, y: point.y } } else { point };
+            let moved = self.begin_move(mouse, to, 0, deadline);
+            self.answered(vec![moved]).await?;
+            match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
+                Ok(Ok(seen)) if seen == json!(true) => return Ok(()),
+                Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
+                Ok(Ok(_)) => return Err(not_reached(element)),
+                Ok(Err(failure)) => return Err(failure),
+                // A frame that may not run scripts does not tell.
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+fn not_reached(element: &Element) -> Failure {
+    let message = format!("The mouse does not reach the frame that {} is in.", element.description());
+    Failure::new(ErrorCode::NotActionable, message)
+        .with_hint("Something outside of the frame covers it. Take a snapshot to see the page as it is.")
+}

@@ -1,6 +1,6 @@
 //! A browser as the engine sees it: its tabs, and one page handle for each that was used.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use schemars::JsonSchema;
@@ -19,6 +19,7 @@ use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::tab_book::TabBook;
+use crate::visited_origins::VisitedOrigins;
 
 /// One tab as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -46,6 +47,7 @@ pub struct Browser {
     /// Held while a page is attached to, so that it is attached to once.
     attaching: tokio::sync::Mutex<()>,
     downloads: Arc<DownloadKeeper>,
+    visited: Arc<VisitedOrigins>,
     tasks: TaskGroup,
 }
 
@@ -84,7 +86,11 @@ impl Browser {
         let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
         tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
         let attaching = tokio::sync::Mutex::new(());
-        let browser = Self { connection, registry, state, attaching, downloads, tasks: tasks.clone() };
+        let visited = Arc::new(VisitedOrigins::default());
+        let (created, changed) = (registry.on_created(), registry.on_changed());
+        tasks.start("visited-origins", VisitedOrigins::follow(Arc::downgrade(&visited), created, changed));
+        let tasks = tasks.clone();
+        let browser = Self { connection, registry, state, attaching, downloads, visited, tasks };
         browser.forget_closed();
         Ok(browser)
     }
@@ -94,9 +100,25 @@ impl Browser {
     }
 
     fn open_pages(&self) -> Vec<TargetInfo> {
-        let listed = self.registry.list();
-        let state = self.state();
-        listed.into_iter().filter(|info| info.is_page() && !state.hidden.contains(&info.target_id)).collect()
+        let mut open = self.registry.list();
+        let mut state = self.state();
+        // Whoever is gone needs no hiding.
+        state.hidden.retain(|hidden| open.iter().any(|info| info.target_id == *hidden));
+        open.retain(|info| info.is_page() && !state.hidden.contains(&info.target_id));
+        open
+    }
+
+    /// The origins that tabs and frames have been at.
+    pub(crate) fn visited_origins(&self) -> BTreeSet<String> {
+        for info in self.open_pages() {
+            self.visited.note(&info.url);
+        }
+        self.visited.list()
+    }
+
+    /// The pages that have been used and are still there.
+    pub(crate) fn used_pages(&self) -> Vec<Page> {
+        self.state().pages.values().map(|open| open.page.clone()).filter(|page| !page.is_gone()).collect()
     }
 
     fn forget_closed(&self) -> Vec<TargetInfo> {
@@ -277,9 +299,19 @@ impl Browser {
         state.pages.values().any(|open| open.page.driver().has_frame(frame))
     }
 
-    /// Opens a tab that is in no list, and gives what reaches it.
-    pub(crate) async fn open_hidden_tab(&self) -> Result<(TargetId, CdpSession), Failure> {
-        let target = self.create_tab(true).await?;
+    /// Opens a tab that is in no list, with a context's cookies and storage, and gives what reaches it.
+    ///
+    /// One that is not in the window either downloads nothing in Chromium 156.
+    pub(crate) async fn open_hidden_tab(
+        &self,
+        context: Option<&BrowserContextId>,
+        in_window: bool,
+    ) -> Result<(TargetId, CdpSession), Failure> {
+        let mut params = json!({"url": "about:blank", "background": true, "hidden": !in_window});
+        if let Some(context) = context {
+            params["browserContextId"] = json!(context);
+        }
+        let target = self.create_target(&params).await?;
         self.state().hidden.insert(target.clone());
         match self.registry.attach(&target, SETUP_DEADLINE).await {
             Ok(session) => Ok((target, session)),
@@ -327,14 +359,17 @@ impl Browser {
     }
 
     async fn create_tab(&self, background: bool) -> Result<TargetId, Failure> {
+        self.create_target(&json!({"url": "about:blank", "background": background})).await
+    }
+
+    async fn create_target(&self, params: &serde_json::Value) -> Result<TargetId, Failure> {
         #[derive(serde::Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct Created {
             target_id: TargetId,
         }
-        let params = json!({"url": "about:blank", "background": background});
         let browser = self.connection.browser();
-        let answer = browser.send("Target.createTarget", &params, SETUP_DEADLINE).await;
+        let answer = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
         let created: Created = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
         Ok(created.target_id)
     }

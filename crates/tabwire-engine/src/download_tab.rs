@@ -5,7 +5,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter};
-use tabwire_wire::{ErrorCode, Failure, TargetId};
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, TargetId};
 
 use crate::browser::Browser;
 
@@ -41,8 +41,11 @@ struct Went {
 }
 
 impl<'a> DownloadTab<'a> {
-    pub(crate) async fn open(browser: &'a Browser) -> Result<Self, Failure> {
-        let (target, session) = browser.open_hidden_tab().await?;
+    pub(crate) async fn open(
+        browser: &'a Browser,
+        context: Option<&BrowserContextId>,
+    ) -> Result<Self, Failure> {
+        let (target, session) = browser.open_hidden_tab(context, true).await?;
         Ok(Self { browser, target, session })
     }
 

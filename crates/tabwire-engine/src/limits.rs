@@ -8,6 +8,21 @@ pub const OUTLINE_CHARACTERS: usize = 4_000;
 /// Largest result of an evaluation that is returned whole.
 pub const RESULT_BYTES: usize = 256 * 1024;
 
+/// Memory that making a sealed state's key takes; what RFC 9106 recommends where memory is not plenty.
+pub const SEAL_MEMORY_KIBIBYTES: u32 = 64 * 1024;
+
+/// How often that memory is filled.
+pub const SEAL_PASSES: u32 = 3;
+
+/// Most memory that a sealed file may ask for when it is opened.
+pub const SEAL_MEMORY_KIBIBYTES_MOST: u32 = 1024 * 1024;
+
+/// Most passes that a sealed file may ask for when it is opened.
+pub const SEAL_PASSES_MOST: u32 = 16;
+
+/// Origins whose visits are remembered for saving their storage; later ones are not.
+pub const VISITED_ORIGINS: usize = 1_000;
+
 /// How long setting up a tab (attaching, enabling) may take.
 pub const SETUP_DEADLINE: Duration = Duration::from_secs(10);
 

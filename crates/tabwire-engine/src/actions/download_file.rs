@@ -169,7 +169,8 @@ impl DownloadFile {
     /// Fetches an address in a tab of our own.
     async fn fetch(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
         let story = DownloadStory::begin(&context.browser);
-        let tab = page.unless_blocked(DownloadTab::open(&context.browser)).await?;
+        let jar = context.browser.context_of(page.target());
+        let tab = page.unless_blocked(DownloadTab::open(&context.browser, jar.as_ref())).await?;
         page.unless_blocked(tab.download(url, context.deadline)).await?;
         let frame = FrameId::new(tab.target().as_str());
         self.await_begun(context, page, &story, &frame).await

@@ -39,6 +39,7 @@ mod route;
 mod scroll;
 mod select;
 mod snapshot;
+mod state;
 mod storage;
 mod tab_close;
 mod tab_new;
@@ -111,6 +112,7 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<throttle::Throttle>(),
     Definition::of::<headers::Headers>(),
     Definition::of::<auth::Auth>(),
+    Definition::of::<state::State>(),
 ];
 
 /// Reads `12,34`.

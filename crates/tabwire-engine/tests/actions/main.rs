@@ -19,6 +19,7 @@ mod reading;
 mod scroll;
 mod settling;
 mod stage;
+mod state;
 mod storage;
 mod test_files;
 mod upload;

@@ -1,0 +1,201 @@
+//! `state`: saves cookies and local storage to a file, and loads them from one.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::files::FileKind;
+use crate::saved_state::SavedState;
+use crate::sealed_state::{self, Passphrase};
+use crate::state_keeper::{Loaded, StateKeeper, Untold};
+use crate::visited_origins::origin_of;
+
+/// Save cookies and local storage to a file, or load them from one.
+///
+/// The file is Playwright's storage state. It is as good as a password for every site that it remembers a login of:
+/// give a passphrase file to seal it. Session storage and databases are not in it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct State {
+    /// What to do.
+    #[arg(value_enum)]
+    verb: Verb,
+    /// The file; for save we choose one if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    /// For save: an origin whose local storage is saved too, besides those that were visited; may be repeated.
+    #[arg(long = "origin", value_name = "URL")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    origins: Vec<String>,
+    /// A file whose first line is a passphrase that seals the state, or opens it.
+    #[arg(long, value_name = "FILE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passphrase_file: Option<String>,
+    /// For load: first remove all cookies, and the local storage of the origins in the file.
+    #[arg(long)]
+    #[serde(default)]
+    replace: bool,
+}
+
+/// What to do with the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    /// Write it to a file.
+    Save,
+    /// Take it from a file.
+    Load,
+}
+
+/// What was saved or loaded.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct StateAnswer {
+    /// What was done.
+    verb: Verb,
+    /// The file.
+    path: String,
+    /// Whether the file is sealed with a passphrase.
+    sealed: bool,
+    /// How many cookies.
+    cookies: usize,
+    /// The origins whose local storage was saved or loaded.
+    origins: Vec<String>,
+    /// How many keys of local storage.
+    entries: usize,
+    /// Cookies in the file whose time is over.
+    #[serde(skip_serializing_if = "is_none")]
+    expired: usize,
+    /// What could not be saved or loaded, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<Untold>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Action for State {
+    const NAME: &'static str = "state";
+    const EFFECT: Effect = Effect::Files;
+    type Output = StateAnswer;
+
+    async fn run(self, context: &Context) -> Result<StateAnswer, Failure> {
+        match self.verb {
+            Verb::Save => self.save(context).await,
+            Verb::Load => self.load(context).await,
+        }
+    }
+}
+
+impl State {
+    async fn save(&self, context: &Context) -> Result<StateAnswer, Failure> {
+        if self.replace {
+            return Err(bad("--replace is only for `load`.", "Leave it out."));
+        }
+        let named = self.origins.iter().map(|url| {
+            let hint = "Give it as https://host or https://host:port.";
+            origin_of(url).ok_or_else(|| bad(&format!("{url:?} is not an address of the web."), hint))
+        });
+        let named: Vec<String> = named.collect::<Result<_, _>>()?;
+        let passphrase = self.passphrase(context)?;
+        let page = context.page().await?;
+        let keeper = StateKeeper { browser: &context.browser, page: &page, deadline: context.deadline };
+        let (state, left_out) = keeper.collect(&named).await?;
+        let mut content = state.write()?;
+        let sealed = passphrase.is_some();
+        if let Some(passphrase) = passphrase {
+            content = apart(move || sealed_state::seal(&content, &passphrase)).await?;
+        }
+        let wish = self.path.as_deref().map(Path::new);
+        let path = context.files.write(FileKind::State, wish, "state.json", &content)?;
+        Ok(StateAnswer {
+            verb: self.verb,
+            path: path.display().to_string(),
+            sealed,
+            cookies: state.cookies.len(),
+            entries: state.origins.iter().map(|origin| origin.local_storage.len()).sum(),
+            origins: state.origins.into_iter().map(|origin| origin.origin).collect(),
+            expired: 0,
+            left_out,
+        })
+    }
+
+    async fn load(&self, context: &Context) -> Result<StateAnswer, Failure> {
+        let Some(path) = &self.path else {
+            return Err(bad("`load` needs the file to load.", "Use `tabwire state load FILE`."));
+        };
+        if !self.origins.is_empty() {
+            return Err(bad("--origin is only for `save`.", "What is in the file is loaded."));
+        }
+        let passphrase = self.passphrase(context)?;
+        let content = context.files.read(Path::new(path))?;
+        let sealed = sealed_state::is_sealed(&content);
+        let content = match (sealed, passphrase) {
+            (false, None) => content,
+            (true, Some(passphrase)) => apart(move || sealed_state::open(&content, &passphrase)).await?,
+            (true, None) => {
+                return Err(bad(
+                    "The state is sealed with a passphrase.",
+                    "Give it with --passphrase-file FILE.",
+                ));
+            }
+            (false, Some(_)) => {
+                return Err(bad("The state is not sealed.", "Leave out --passphrase-file."));
+            }
+        };
+        let state = SavedState::read(&content)?;
+        let page = context.page().await?;
+        let keeper = StateKeeper { browser: &context.browser, page: &page, deadline: context.deadline };
+        let Loaded { cookies, entries, origins, expired, left_out } =
+            keeper.restore(&state, self.replace).await?;
+        let path = path.clone();
+        Ok(StateAnswer { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
+    }
+
+    fn passphrase(&self, context: &Context) -> Result<Option<Passphrase>, Failure> {
+        let file = self.passphrase_file.as_deref().map(|path| context.files.read(Path::new(path)));
+        file.transpose()?.map(|content| Passphrase::from_file(&content)).transpose()
+    }
+}
+
+/// Does what takes long where it keeps nobody waiting.
+async fn apart(work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static) -> Result<Vec<u8>, Failure> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| {
+        Err(Failure::new(ErrorCode::Internal, format!("Sealing broke off: {error}.")))
+    })
+}
+
+fn bad(message: &str, hint: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_hint(hint)
+}
+
+impl Render for StateAnswer {
+    fn render(&self) -> String {
+        let (did, place) = match self.verb {
+            Verb::Save => ("saved", "to"),
+            Verb::Load => ("loaded", "from"),
+        };
+        let seal = if self.sealed { " (sealed)" } else { "" };
+        let mut lines = vec![format!(
+            "{did} {} cookies and {} keys of local storage {place} {}{seal}",
+            self.cookies, self.entries, self.path
+        )];
+        lines.extend(self.origins.iter().map(|origin| format!("local storage of {origin}")));
+        if self.expired > 0 {
+            lines.push(format!("{} cookies had expired and were left out", self.expired));
+        }
+        lines.extend(self.left_out.iter().map(|left| format!("left out: {}: {}", left.what, left.why)));
+        match self.verb {
+            Verb::Save if !self.sealed => lines.push("The file holds logins: keep it secret.".to_owned()),
+            Verb::Load => lines
+                .push("Pages that are open see it when they are loaded anew: `tabwire reload`.".to_owned()),
+            Verb::Save => {}
+        }
+        lines.join("\n")
+    }
+}

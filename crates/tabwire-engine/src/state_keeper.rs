@@ -1,0 +1,224 @@
+//! Collects a browser's cookies and local storage, and puts them back. Knows nothing of files.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_cdp::{CdpError, Deadline};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::browser::Browser;
+use crate::cookie::Cookie;
+use crate::cookie_jar::CookieScope;
+use crate::hidden_tab::HiddenTab;
+use crate::page::Page;
+use crate::saved_state::{SavedEntry, SavedOrigin, SavedState};
+use crate::visited_origins::origin_of;
+
+/// Reads local storage at an origin.
+const READ: &str = "() => Array.from({ length: localStorage.length }, (_, at) => localStorage.key(at))\
+    .map((name) => ({ name, value: localStorage.getItem(name) }))";
+
+/// Writes local storage at an origin and says how many keys hold what they should.
+const WRITE: &str = "({ entries, replace }) => { if (replace) localStorage.clear();\
+    for (const { name, value } of entries) localStorage.setItem(name, value);\
+    return entries.filter(({ name, value }) => localStorage.getItem(name) === value).length; }";
+
+/// What could not be saved or loaded, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Untold {
+    /// What it is.
+    pub(crate) what: String,
+    /// Why.
+    pub(crate) why: String,
+}
+
+/// What was put back.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) cookies: usize,
+    pub(crate) entries: usize,
+    pub(crate) origins: Vec<String>,
+    pub(crate) expired: usize,
+    pub(crate) left_out: Vec<Untold>,
+}
+
+/// The browser context that a page lives in, as something to save and load.
+pub(crate) struct StateKeeper<'a> {
+    pub(crate) browser: &'a Browser,
+    pub(crate) page: &'a Page,
+    pub(crate) deadline: Deadline,
+}
+
+impl<'a> StateKeeper<'a> {
+    /// Collects all cookies, and the local storage of every origin that was visited or is named.
+    pub(crate) async fn collect(&self, named: &[String]) -> Result<(SavedState, Vec<Untold>), Failure> {
+        let (cookies, _) = self.page.cookies(&CookieScope::All, self.deadline).await?;
+        let mut origins = self.browser.visited_origins();
+        origins.extend(named.iter().cloned());
+        origins.extend(self.frame_origins().await?);
+        let (mut saved, mut left_out) = (Vec::new(), Vec::new());
+        let (mut tab, nothing) = (None, json!({}));
+        for origin in origins {
+            let read = self.run_at(&mut tab, &origin, READ, &nothing);
+            match self.page.unless_blocked(read).await {
+                Ok(local_storage) if Vec::<SavedEntry>::is_empty(&local_storage) => {}
+                Ok(local_storage) => saved.push(SavedOrigin { origin, local_storage, databases: None }),
+                Err(failure) => left_out.push(pass_over(origin, failure)?),
+            }
+        }
+        let cookies = cookies.into_iter().map(Into::into).collect();
+        Ok((SavedState { cookies, origins: saved }, left_out))
+    }
+
+    /// Puts cookies and local storage back; with `replace`, in place of what is there.
+    pub(crate) async fn restore(&self, state: &SavedState, replace: bool) -> Result<Loaded, Failure> {
+        let mut loaded = Loaded::default();
+        let cookies: Vec<Cookie> =
+            state.cookies.iter().map(crate::saved_state::SavedCookie::to_cookie).collect();
+        let (expired, current): (Vec<Cookie>, Vec<Cookie>) =
+            cookies.into_iter().partition(Cookie::is_expired);
+        if replace {
+            self.page.remove_all_cookies(self.deadline).await?;
+        }
+        let refused = self.page.set_cookies(&current, self.deadline).await?;
+        (loaded.cookies, loaded.expired) = (current.len() - refused.len(), expired.len());
+        loaded.left_out.extend(refused.iter().map(|cookie| Untold {
+            what: format!("cookie {:?} of {:?}", cookie.name, cookie.domain),
+            why: "the browser refused it".to_owned(),
+        }));
+        let mut tab = None;
+        for saved in &state.origins {
+            match self.restore_origin(&mut tab, saved, replace, &mut loaded).await {
+                Ok(()) => {}
+                Err(failure) => loaded.left_out.push(pass_over(format!("{:?}", saved.origin), failure)?),
+            }
+        }
+        Ok(loaded)
+    }
+
+    async fn restore_origin(
+        &self,
+        tab: &mut Option<HiddenTab<'a>>,
+        saved: &SavedOrigin,
+        replace: bool,
+        loaded: &mut Loaded,
+    ) -> Result<(), Failure> {
+        let not_web = || Failure::new(ErrorCode::NotActionable, "It is no origin of the web.");
+        let origin = origin_of(&saved.origin).ok_or_else(not_web)?;
+        let argument = json!({"entries": saved.local_storage, "replace": replace});
+        let write = self.run_at(tab, &origin, WRITE, &argument);
+        let count: usize = self.page.unless_blocked(write).await?;
+        let databases = saved.databases.as_ref().and_then(serde_json::Value::as_array);
+        if databases.is_some_and(|databases| !databases.is_empty()) {
+            let why = "databases are not loaded".to_owned();
+            loaded.left_out.push(Untold { what: format!("indexedDB of {origin}"), why });
+        }
+        loaded.entries += count;
+        loaded.origins.push(origin);
+        Ok(())
+    }
+
+    /// Runs a function at an origin, in a hidden tab that is opened for the first one.
+    async fn run_at<T: serde::de::DeserializeOwned>(
+        &self,
+        tab: &mut Option<HiddenTab<'a>>,
+        origin: &str,
+        function: &str,
+        argument: &serde_json::Value,
+    ) -> Result<T, Failure> {
+        let mut open = match tab.take() {
+            Some(open) => open,
+            None => {
+                let context = self.browser.context_of(self.page.target());
+                HiddenTab::open(self.browser, context.as_ref(), self.deadline).await?
+            }
+        };
+        let done = open.run_at(origin, function, argument, self.deadline).await;
+        *tab = Some(open);
+        done
+    }
+
+    /// The origins of all frames of the pages that were used, and of where these pages were before.
+    async fn frame_origins(&self) -> Result<BTreeSet<String>, Failure> {
+        let asked: Vec<_> = self
+            .browser
+            .used_pages()
+            .into_iter()
+            .map(|page| {
+                let tree = page.begin("Page.getFrameTree", &json!({}), self.deadline);
+                let history = page.begin("Page.getNavigationHistory", &json!({}), self.deadline);
+                (page, tree, history)
+            })
+            .collect();
+        let mut origins = BTreeSet::new();
+        for (page, tree, history) in asked {
+            let told = page.unless_blocked(async {
+                let tree: Tree = read(tree.await)?;
+                let history: History = read(history.await)?;
+                Ok((tree, history))
+            });
+            match told.await {
+                Ok((tree, history)) => {
+                    tree.frame_tree.collect(&mut origins);
+                    origins.extend(history.entries.iter().filter_map(|entry| origin_of(&entry.url)));
+                }
+                // Another tab's dialog or end is no reason to save nothing.
+                Err(_) if page.target() != self.page.target() => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(origins)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tree {
+    frame_tree: Branch,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Branch {
+    frame: Place,
+    #[serde(default)]
+    child_frames: Vec<Branch>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    url: String,
+}
+
+#[derive(Deserialize)]
+struct History {
+    entries: Vec<Place>,
+}
+
+impl Branch {
+    fn collect(&self, origins: &mut BTreeSet<String>) {
+        origins.extend(origin_of(&self.frame.url));
+        for child in &self.child_frames {
+            child.collect(origins);
+        }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(answer: Result<serde_json::Value, CdpError>) -> Result<T, Failure> {
+    let answer = answer.map_err(CdpError::into_failure)?;
+    serde_json::from_value(answer).map_err(|error| {
+        Failure::new(ErrorCode::CdpError, format!("The page's frames are not understood: {error}."))
+    })
+}
+
+/// One origin's failure is told and passed over; what stops everything is an error.
+fn pass_over(what: String, failure: Failure) -> Result<Untold, Failure> {
+    match failure.code {
+        ErrorCode::EvalFailed | ErrorCode::NotActionable | ErrorCode::CdpError => {
+            Ok(Untold { what, why: failure.message })
+        }
+        _ => Err(failure),
+    }
+}

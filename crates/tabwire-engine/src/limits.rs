@@ -232,3 +232,12 @@ pub const FIRST_STEPS: Duration = Duration::from_millis(500);
 
 /// How long a change to a tab's network waits for processes that are on their way to another document.
 pub const SETTING_PATIENCE: Duration = Duration::from_secs(1);
+
+/// Pixels of one side of a picture that is taken: what graphics cards and browsers can do.
+pub const CAPTURE_PIXELS: f64 = 16_384.0;
+
+/// CSS pixels of one side of a picture that is shrunk afterwards: of a larger one nothing could be read.
+pub const CAPTURE_SHRUNK: f64 = 8_192.0;
+
+/// Bytes of a page in print.
+pub const PDF_BYTES: usize = 256 * 1024 * 1024;

@@ -9,7 +9,7 @@ use crate::source_tree::SourceTree;
 const LIST: &str = "xtask/src/tidy/crate_edges.rs";
 
 /// The house from the roof to the ground. A crate may depend on those below it.
-const FLOORS: [&str; 12] = [
+const FLOORS: [&str; 13] = [
     "tabwire",
     "tabwire-daemon",
     "tabwire-mcp",
@@ -21,6 +21,7 @@ const FLOORS: [&str; 12] = [
     "tabwire-cdp",
     "tabwire-policy",
     "tabwire-journal",
+    "tabwire-image",
     "tabwire-wire",
 ];
 

@@ -30,12 +30,14 @@ mod inspect;
 mod mouse;
 mod navigate;
 mod offline;
+mod pdf;
 mod press;
 mod read_as_markdown;
 mod reload;
 mod request;
 mod requests;
 mod route;
+mod screenshot;
 mod scroll;
 mod select;
 mod snapshot;
@@ -96,6 +98,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<get_html::GetHtml>(),
     Definition::of::<read_as_markdown::ReadAsMarkdown>(),
     Definition::of::<extract_links::ExtractLinks>(),
+    Definition::of::<screenshot::Screenshot>(),
+    Definition::of::<pdf::Pdf>(),
     Definition::of::<get::Get>(),
     Definition::of::<inspect::Inspect>(),
     Definition::of::<console::Console>(),

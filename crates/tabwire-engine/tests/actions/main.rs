@@ -14,6 +14,7 @@ mod network_har;
 mod network_requests;
 mod network_routes;
 mod network_settings;
+mod pictures;
 mod pointing;
 mod reading;
 mod scroll;

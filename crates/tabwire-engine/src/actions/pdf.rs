@@ -1,0 +1,183 @@
+//! `pdf`: the page in print.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::capture::read_stream;
+use crate::context::Context;
+use crate::files::FileKind;
+use crate::limits::PDF_BYTES;
+
+/// Print the page to a PDF file.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Pdf {
+    /// The paper.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    paper: Paper,
+    /// Wider than high.
+    #[arg(long)]
+    #[serde(default)]
+    landscape: bool,
+    /// Margins: one length, or top,right,bottom,left; as 1cm, 10mm, 0.4in or 20px.
+    #[arg(long, value_name = "LENGTHS")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    margin: Option<String>,
+    /// Print colours and pictures behind the text too.
+    #[arg(long)]
+    #[serde(default)]
+    background: bool,
+    /// Only these pages: 1-3,5.
+    #[arg(long, value_name = "RANGES")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pages: Option<String>,
+    /// How large everything is printed, 0.1 to 2.
+    #[arg(long, value_name = "FACTOR")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scale: Option<f64>,
+    /// Where to write it; a place of our own unless told.
+    #[arg(long, short, value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+}
+
+/// Paper to print on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Paper {
+    /// 210 x 297 mm.
+    #[default]
+    A4,
+    /// 297 x 420 mm.
+    A3,
+    /// 148 x 210 mm.
+    A5,
+    /// 8.5 x 11 in.
+    Letter,
+    /// 8.5 x 14 in.
+    Legal,
+    /// 11 x 17 in.
+    Tabloid,
+    /// What the page's own style asks for.
+    Page,
+}
+
+impl Paper {
+    /// Width and height in inches.
+    const fn size(self) -> (f64, f64) {
+        match self {
+            Self::A3 => (11.693, 16.535),
+            Self::A5 => (5.827, 8.268),
+            Self::Letter => (8.5, 11.0),
+            Self::Legal => (8.5, 14.0),
+            Self::Tabloid => (11.0, 17.0),
+            Self::A4 | Self::Page => (8.268, 11.693),
+        }
+    }
+}
+
+/// A page in print.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Printed {
+    /// Where it is.
+    path: PathBuf,
+    /// How large the file is.
+    bytes: usize,
+}
+
+impl Action for Pdf {
+    const NAME: &'static str = "pdf";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Printed;
+
+    async fn run(self, context: &Context) -> Result<Printed, Failure> {
+        #[derive(Deserialize)]
+        struct Streamed {
+            stream: String,
+        }
+        let [top, right, bottom, left] = margins(self.margin.as_deref().unwrap_or("0.4in"))?;
+        check_pages(self.pages.as_deref().unwrap_or_default())?;
+        let scale = self.scale.unwrap_or(1.0);
+        if !(0.1..=2.0).contains(&scale) {
+            return Err(Failure::new(
+                ErrorCode::BadArgs,
+                format!("A page is printed 0.1 to 2 times as large, not {scale}."),
+            )
+            .with_hint("Give a scale such as 0.8."));
+        }
+        if let Some(wish) = &self.output {
+            context.files.check_output(wish)?;
+        }
+        let page = context.page().await?;
+        let (width, height) = self.paper.size();
+        let params = json!({
+            "landscape": self.landscape, "printBackground": self.background, "scale": scale,
+            "paperWidth": width, "paperHeight": height, "preferCSSPageSize": self.paper == Paper::Page,
+            "marginTop": top, "marginRight": right, "marginBottom": bottom, "marginLeft": left,
+            "pageRanges": self.pages.unwrap_or_default(), "transferMode": "ReturnAsStream",
+        });
+        let answer = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
+        let streamed: Streamed = serde_json::from_value(answer)
+            .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
+        let bytes = read_stream(&page, &streamed.stream, PDF_BYTES, context.deadline).await?;
+        let path = context.files.write(FileKind::Pdf, self.output.as_deref(), "page.pdf", &bytes)?;
+        Ok(Printed { path, bytes: bytes.len() })
+    }
+}
+
+/// The browser's own words for pages that are not there are the caller's mistake.
+fn told(failure: Failure) -> Failure {
+    if failure.message.contains("Page range") {
+        return Failure::new(ErrorCode::BadArgs, "The page has fewer pages in print than asked for.")
+            .with_hint("Leave --pages out to see how many there are.");
+    }
+    failure
+}
+
+/// Margins in inches: top, right, bottom, left.
+fn margins(text: &str) -> Result<[f64; 4], Failure> {
+    let bad = || {
+        Failure::new(ErrorCode::BadArgs, format!("`{text}` is no margin."))
+            .with_hint("Give one length or four, as 1cm or 10mm,5mm,10mm,5mm; the units are cm, mm, in, px.")
+    };
+    let lengths: Option<Vec<f64>> = text.split(',').map(|one| inches(one.trim())).collect();
+    match lengths.as_deref() {
+        Some([all]) => Ok([*all; 4]),
+        Some([top, right, bottom, left]) => Ok([*top, *right, *bottom, *left]),
+        _ => Err(bad()),
+    }
+}
+
+fn inches(text: &str) -> Option<f64> {
+    let units = [("cm", 2.54), ("mm", 25.4), ("in", 1.0), ("px", 96.0)];
+    let (number, per_inch) = units
+        .iter()
+        .find_map(|(unit, per_inch)| Some((text.strip_suffix(unit)?, *per_inch)))
+        .or((text == "0").then_some(("0", 1.0)))?;
+    let length: f64 = number.trim().parse().ok()?;
+    (0.0..=20.0).contains(&(length / per_inch)).then_some(length / per_inch)
+}
+
+fn check_pages(text: &str) -> Result<(), Failure> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+    let is_range = |part: &str| match part.split_once('-') {
+        Some((first, last)) => number(first).zip(number(last)).is_some_and(|(first, last)| first <= last),
+        None => number(part).is_some(),
+    };
+    if text.is_empty() || text.split(',').all(is_range) {
+        return Ok(());
+    }
+    Err(Failure::new(ErrorCode::BadArgs, format!("`{text}` are no pages."))
+        .with_hint("Give page numbers and ranges, as 1-3,5."))
+}
+
+impl Render for Printed {
+    fn render(&self) -> String {
+        format!("{}\n{} bytes", self.path.display(), self.bytes)
+    }
+}

@@ -1,0 +1,298 @@
+//! `screenshot`: a picture of the page, with refs in it if wished.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_image::limits::LONGEST_SIDE;
+use tabwire_image::{Encoding, ImageError, Mark, Picture};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::annotation::Annotation;
+use crate::capture::Layout;
+use crate::context::Context;
+use crate::element::Rectangle;
+use crate::files::FileKind;
+use crate::page::Page;
+use crate::reading::PartArguments;
+use crate::snapshot::{PageText, enclose};
+
+/// Take a picture of what is in view, of the full page, or of an element, and write it to a file.
+///
+/// One pixel of the picture is one CSS pixel, and its longest side has at most 1568 of them, unless --original is
+/// given.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Screenshot {
+    #[command(flatten)]
+    #[serde(flatten)]
+    part: PartArguments,
+    /// The whole page, not only what is in view.
+    #[arg(long, conflicts_with = "target")]
+    #[serde(default)]
+    full_page: bool,
+    /// Draw a labelled frame around everything that can be acted on; the labels are refs for other actions. Drawn on
+    /// the picture, never in the page.
+    #[arg(long)]
+    #[serde(default)]
+    annotate: bool,
+    /// The picture's form.
+    #[arg(long, value_enum, default_value_t)]
+    #[serde(default)]
+    format: Format,
+    /// How good a JPEG is, 1 to 100; 80 unless told.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    quality: Option<u8>,
+    /// Every pixel of the screen, not shrunk.
+    #[arg(long)]
+    #[serde(default)]
+    original: bool,
+    /// Where to write it; a place of our own unless told.
+    #[arg(long, short, value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+}
+
+/// A picture's form.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// Without loss, read everywhere.
+    #[default]
+    Png,
+    /// With loss, small for photographs.
+    Jpeg,
+    /// Without loss, smaller than PNG.
+    Webp,
+}
+
+/// A picture that was taken.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Taken {
+    /// Where it is.
+    path: PathBuf,
+    /// Its form.
+    format: Format,
+    /// How wide it is, in pixels.
+    width: u32,
+    /// How high it is, in pixels.
+    height: u32,
+    /// How large the file is.
+    bytes: usize,
+    /// Pixels of the picture for each CSS pixel.
+    scale: f64,
+    /// Whether the page or element goes on beyond the picture.
+    truncated: bool,
+    /// How high the page is, in CSS pixels, when the full page was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    full_height: Option<f64>,
+    /// What the labels in the picture stand for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    annotations: Vec<Annotation>,
+}
+
+/// What of the page is in the picture.
+struct Subject {
+    /// In the page's coordinates; none for the view.
+    part: Option<Rectangle>,
+    /// The same in the view's coordinates.
+    seen: Rectangle,
+    truncated: bool,
+    full_height: Option<f64>,
+}
+
+impl Action for Screenshot {
+    const NAME: &'static str = "screenshot";
+    const EFFECT: Effect = Effect::Read;
+    type Output = Taken;
+
+    async fn run(self, context: &Context) -> Result<Taken, Failure> {
+        self.check()?;
+        if let Some(wish) = &self.output {
+            context.files.check_output(wish)?;
+        }
+        let page = context.page().await?;
+        let subject = self.subject(context, &page).await?;
+        let annotations = if self.annotate {
+            let area = subject.part.map(|_| subject.seen);
+            page.annotations(area, context.deadline).await?
+        } else {
+            Vec::new()
+        };
+        let png = page.capture(subject.part, context.deadline).await?;
+        let marks = annotations.clone();
+        let (seen, original) = (subject.seen, self.original);
+        let encoding = self.encoding();
+        // Pixels are slow; the other tabs go on meanwhile.
+        let worked =
+            tokio::task::spawn_blocking(move || develop(png, seen, original, &marks, encoding)).await;
+        let developed = worked
+            .map_err(|error| Failure::new(ErrorCode::Internal, format!("The picture was lost: {error}.")))?
+            .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;
+        let name = format!("page.{}", self.format.extension());
+        let path =
+            context.files.write(FileKind::Screenshot, self.output.as_deref(), &name, &developed.bytes)?;
+        Ok(Taken {
+            path,
+            format: self.format,
+            width: developed.width,
+            height: developed.height,
+            bytes: developed.bytes.len(),
+            scale: (f64::from(developed.width) / seen.width * 1_000.0).round() / 1_000.0,
+            truncated: subject.truncated,
+            full_height: subject.full_height,
+            annotations,
+        })
+    }
+}
+
+impl Screenshot {
+    fn check(&self) -> Result<(), Failure> {
+        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        if self.full_page && self.part.target.is_some() {
+            return bad("It is either the full page or an element.", "Give a target or full_page, not both.");
+        }
+        match (self.quality, self.format) {
+            (Some(0 | 101..), _) => bad("A quality goes from 1 to 100.", "Give a quality such as 80."),
+            (Some(_), Format::Png | Format::Webp) => {
+                bad("Only a JPEG has a quality; PNG and WebP are without loss.", "Add `--format jpeg`.")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn encoding(&self) -> Encoding {
+        match self.format {
+            Format::Png => Encoding::Png,
+            Format::Jpeg => Encoding::Jpeg(self.quality.unwrap_or(80)),
+            Format::Webp => Encoding::Webp,
+        }
+    }
+
+    async fn layout(&self, context: &Context, page: &Page) -> Result<Layout, Failure> {
+        let layout = page.layout(context.deadline).await?;
+        Ok(if self.original { layout } else { layout.for_shrinking() })
+    }
+
+    async fn subject(&self, context: &Context, page: &Page) -> Result<Subject, Failure> {
+        let Some(target) = self.part.element()? else {
+            let layout = self.layout(context, page).await?;
+            return Ok(if self.full_page { full_page(&layout) } else { in_view(&layout) });
+        };
+        let (frame, wanted) = page.find_element(&target, context.deadline).await?;
+        let argument = json!({"key": wanted["key"]});
+        // Into view first: what a box around it cuts off is in no picture.
+        let _: Value = page.call_in(&frame, "scroll", &argument, context.deadline).await?;
+        let element = page.prepare(&target, "read", json!({}), context.deadline).await?;
+        let place = element.prepared.rectangle;
+        if place.width < 1.0 || place.height < 1.0 {
+            let message = format!("{} is not visible, so there is no picture of it.", element.description());
+            return Err(Failure::new(ErrorCode::NotActionable, message)
+                .with_hint("Do what makes it appear first, or take a picture of the page."));
+        }
+        let layout = self.layout(context, page).await?;
+        let (part, truncated) = layout.on_page(place);
+        let seen = Rectangle { x: part.x - layout.view.x, y: part.y - layout.view.y, ..part };
+        Ok(Subject { part: Some(part), seen, truncated, full_height: None })
+    }
+}
+
+fn in_view(layout: &Layout) -> Subject {
+    let seen = Rectangle { x: 0.0, y: 0.0, ..layout.view };
+    Subject { part: None, seen, truncated: false, full_height: None }
+}
+
+fn full_page(layout: &Layout) -> Subject {
+    let (part, truncated) = layout.whole();
+    let seen = Rectangle { x: -layout.view.x, y: -layout.view.y, ..part };
+    Subject { part: Some(part), seen, truncated, full_height: Some(layout.page_height) }
+}
+
+struct Developed {
+    width: u32,
+    height: u32,
+    bytes: Vec<u8>,
+}
+
+/// Makes the file that is asked for of the browser's PNG.
+fn develop(
+    png: Vec<u8>,
+    seen: Rectangle,
+    original: bool,
+    annotations: &[Annotation],
+    encoding: Encoding,
+) -> Result<Developed, ImageError> {
+    let mut picture = Picture::from_png(&png)?;
+    let taken = (picture.width(), picture.height());
+    let (width, height) = if original {
+        taken
+    } else {
+        let (width, height) = (pixels(seen.width).min(taken.0), pixels(seen.height).min(taken.1));
+        Picture::size_within(width, height, LONGEST_SIDE)
+    };
+    if (width, height) == taken && annotations.is_empty() && encoding == Encoding::Png {
+        return Ok(Developed { width, height, bytes: png });
+    }
+    picture = picture.resized(width, height)?;
+    let (across, down) = (f64::from(width) / seen.width, f64::from(height) / seen.height);
+    let marks: Vec<Mark> = annotations
+        .iter()
+        .map(|one| Mark {
+            x: whole((one.rectangle.x - seen.x) * across),
+            y: whole((one.rectangle.y - seen.y) * down),
+            width: whole(one.rectangle.width * across),
+            height: whole(one.rectangle.height * down),
+            label: one.label.clone(),
+        })
+        .collect();
+    picture.draw_marks(&marks);
+    Ok(Developed { width, height, bytes: picture.encode(encoding)? })
+}
+
+/// A length on the page in whole pixels.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
+fn pixels(length: f64) -> u32 {
+    length.round().clamp(1.0, 100_000.0) as u32
+}
+
+/// A place in a picture in whole pixels.
+#[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
+fn whole(place: f64) -> i64 {
+    place.round().clamp(-1e6, 1e6) as i64
+}
+
+impl Format {
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Png => "png",
+            Self::Jpeg => "jpg",
+            Self::Webp => "webp",
+        }
+    }
+}
+
+impl Render for Taken {
+    fn render(&self) -> String {
+        let mut text =
+            format!("{}\n{}x{} pixels, {} bytes", self.path.display(), self.width, self.height, self.bytes);
+        if (self.scale - 1.0).abs() > 0.001 {
+            text.push_str(&format!(", {} pixels for each CSS pixel", self.scale));
+        }
+        match (self.truncated, self.full_height) {
+            (true, Some(height)) => text.push_str(&format!("\ncut: the page is {height} pixels high")),
+            (true, None) => text.push_str("\ncut: the element is larger than the picture"),
+            _ => {}
+        }
+        if !self.annotations.is_empty() {
+            let line = |one: &Annotation| {
+                format!("- {} {} {}\n", one.label, one.role, PageText::new(&one.name).quoted())
+            };
+            let lines: String = self.annotations.iter().map(line).collect();
+            text.push('\n');
+            text.push_str(enclose("labels in the picture", &lines).trim_end());
+        }
+        text
+    }
+}

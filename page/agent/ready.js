@@ -165,6 +165,7 @@ function answerFor(element, shown, preparation) {
   }
   const disabled = purpose === "read" || purpose === "hover" ? disabledReason(element) : null;
   if (disabled !== null) answer.disabledReason = disabled;
+  if (preparation.points.scrolled) answer.scrolled = true;
   Object.assign(answer, holdings(element));
   if (request.guard && point) armGuard(element, { events: request.events, renew: preparation.renew() });
   return answer;

@@ -91,3 +91,9 @@ class Wake {
     }
   }
 }
+
+/** Waits until what was drawn last is where input goes: after a scroll, other processes learn of it with a frame. */
+agent.presented = async () => {
+  await nextFrame();
+  await nextFrame();
+};

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::error::{CdpError, Method};
+use crate::lenient_json;
 
 /// The result of one command, as the bytes the browser wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Answer {
 
     /// Reads the result as a type; fields the type does not name are skipped.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, CdpError> {
-        serde_json::from_slice(&self.result)
+        lenient_json::read_as(&self.result)
             .map_err(|error| CdpError::Malformed { method: self.method.clone(), detail: error.to_string() })
     }
 

@@ -11,6 +11,7 @@ use tabwire_wire::CdpSessionId;
 use crate::deadline::Deadline;
 use crate::error::{CdpError, Method};
 use crate::feed::{Feed, FeedSender};
+use crate::lenient_json;
 
 /// One event as the browser wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +46,7 @@ impl Event {
 
     /// Reads the parameters as a type; fields the type does not name are skipped.
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, CdpError> {
-        serde_json::from_slice(&self.params).map_err(|error| CdpError::Malformed {
+        lenient_json::read_as(&self.params).map_err(|error| CdpError::Malformed {
             method: Cow::Owned(self.method.to_string()),
             detail: error.to_string(),
         })

@@ -17,6 +17,7 @@ mod event;
 mod farewell;
 mod feed;
 mod heartbeat;
+pub mod lenient_json;
 pub mod limits;
 mod message;
 mod outbox;

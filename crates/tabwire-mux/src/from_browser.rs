@@ -11,7 +11,6 @@ use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
 
 use crate::client::Client;
 use crate::hold::Held;
-use crate::lenient_json;
 use crate::loss::WeakSignal;
 use crate::mux::Mux;
 use crate::output::{CloseReason, FrameClass};
@@ -20,6 +19,7 @@ use crate::reply::{self, ProtocolError};
 use crate::rewrite;
 use crate::session_table::{Session, SessionOwner};
 use crate::target_entry::Owner;
+use tabwire_cdp::lenient_json;
 
 /// An event that arrived: whose it is, on which session, and the bytes that name the session.
 struct Event {

@@ -20,7 +20,6 @@ mod from_browser;
 mod from_client;
 mod hold;
 mod house;
-mod lenient_json;
 pub mod limits;
 mod link;
 mod loss;

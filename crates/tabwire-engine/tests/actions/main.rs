@@ -2,6 +2,8 @@
 
 mod choosing;
 mod click;
+mod discretion;
+mod fault;
 mod clipboard;
 mod cookies;
 mod downloads;

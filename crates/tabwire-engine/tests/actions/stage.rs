@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{Deadline, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{CdpSession, Deadline, TaskGroup, WebSocketAddress};
 use tabwire_engine::{Browser, Context, Files, TabBook, find_action};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
-use tabwire_wire::{ErrorCode, Failure, TabId, UpstreamKind};
+use tabwire_wire::{CdpSessionId, ErrorCode, Failure, TabId, UpstreamKind};
 
 use crate::test_files::TestFiles;
 
@@ -126,6 +126,18 @@ impl Stage {
             "new Promise((done) => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 5); look(); }})"
         );
         self.eval(&wait).await;
+    }
+
+    /// Another party's session on a tab.
+    pub(crate) async fn second_session(&self, tab: TabId) -> CdpSession {
+        let tabs = self.browser.tabs(PATIENCE).await.expect("listed");
+        let target = tabs.into_iter().find(|info| info.tab == tab).expect("open").target;
+        let browser = self.browser.connection().browser();
+        let params = json!({"targetId": target, "flatten": true});
+        let attached = browser.send("Target.attachToTarget", &params, PATIENCE).await.expect("attached");
+        let attached: Value = attached.to().expect("read");
+        let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
+        self.browser.connection().session(&id)
     }
 
     /// The tab that an answer names.

@@ -26,6 +26,7 @@ pub const FLAGS: &[&str] = &[
     "--use-mock-keychain",
     "--hide-scrollbars",
     "--mute-audio",
+    "--disable-features=DeferRendererTasksAfterInput",
 ];
 
 impl BareBrowser {

@@ -2,14 +2,22 @@
 //!
 //! Titles and addresses come from pages. A target must not become invisible because of its title.
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Reads a frame; null when it is no JSON whatever one forgives, or too deep.
-pub(crate) fn read(frame: &[u8]) -> Value {
-    match serde_json::from_slice(frame) {
-        Ok(value) => value,
-        Err(_) => serde_json::from_str(&mend(&String::from_utf8_lossy(frame))).unwrap_or(Value::Null),
-    }
+#[must_use]
+pub fn read(frame: &[u8]) -> Value {
+    read_as(frame).unwrap_or(Value::Null)
+}
+
+/// Reads a frame, or a part of one, as a type.
+///
+/// # Errors
+/// With the reader's own words when it is not the type, whatever one forgives.
+pub fn read_as<T: DeserializeOwned>(frame: &[u8]) -> Result<T, serde_json::Error> {
+    serde_json::from_slice(frame)
+        .or_else(|error| serde_json::from_str(&mend(&String::from_utf8_lossy(frame))).map_err(|_| error))
 }
 
 /// Replaces escapes of lone surrogates by the replacement character's.

@@ -1,5 +1,7 @@
 //! Actions on real pages: each does what it says, refuses bad input, and fails well at the wrong moment.
 
+#![expect(clippy::disallowed_methods, reason = "tests look at the files that actions made")]
+
 mod choosing;
 mod click;
 mod discretion;

@@ -77,7 +77,7 @@ function pictureOf(element, seen) {
 }
 
 function controlText(element, seen) {
-  return seen === READ_ALL && element.localName === "input" && BUTTON_INPUTS.has(element.type) ? ` ${escapeMarkdown(foldText(plainText(element.value)))} ` : "";
+  return seen === READ_ALL && element.localName === "input" && element.matches(BUTTON_INPUTS) ? ` ${escapeMarkdown(foldText(plainText(element.value)))} ` : "";
 }
 
 function mathOf(math) {

@@ -79,7 +79,7 @@ function writeText(element, seen, gaze, writer) {
     case "textarea":
       return;
     case "input":
-      if (seen === READ_ALL && BUTTON_INPUTS.has(element.type)) writer.add(` ${plainText(element.value)} `, false);
+      if (seen === READ_ALL && element.matches(BUTTON_INPUTS)) writer.add(` ${plainText(element.value)} `, false);
       return;
     case "select":
       if (seen === READ_ALL) writer.add(` ${plainText(chosenTextOf(element) ?? "")} `, false);

@@ -1,7 +1,7 @@
 //! Making sure that the mouse reaches the frame it is sent to. The browser sends input to a frame's process by where
 //! frames were last drawn, which is late after scrolling. Knows nothing of buttons.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure};
 
@@ -34,7 +34,7 @@ impl Page {
             let moved = self.begin_move(mouse, to, 0, deadline);
             self.answered(vec![moved]).await?;
             match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
-                Ok(Ok(seen)) if seen == json!(true) => return Ok(()),
+                Ok(Ok(Value::Bool(true))) => return Ok(()),
                 Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
                 Ok(Ok(_)) => return Err(not_reached(element)),
                 Ok(Err(failure)) => return Err(failure),

@@ -12,13 +12,14 @@ pub(crate) struct Rest {
     pub(crate) title: String,
     /// Elements and texts that came, went or changed.
     pub(crate) contents: u64,
-    pub(crate) mutating: bool,
     /// Milliseconds until animations that the action began are over.
     #[serde(rename = "animationsEnd")]
     pub(crate) animations_end: Option<u64>,
     /// What the element holds afterwards, and whether it is what was wanted.
     pub(crate) value: Option<Value>,
     pub(crate) matches: Option<bool>,
+    /// Whether the input that ends the action has arrived, if that was asked.
+    pub(crate) arrived: Option<bool>,
     /// What the pointer met in place of the element.
     pub(crate) guard: Option<Guard>,
 }
@@ -39,7 +40,14 @@ pub(crate) struct Met {
 
 impl Guard {
     /// The failure of input that would have reached another element and was stopped.
-    pub(crate) fn to_failure(&self) -> Option<Failure> {
+    pub(crate) fn to_failure(&self, arrived: Option<bool>) -> Option<Failure> {
+        if self.state == "unused" && arrived == Some(false) {
+            let message = "The press did not arrive at the element; it may have gone elsewhere.";
+            return Some(
+                Failure::new(ErrorCode::NotActionable, message)
+                    .with_hint("Take a `tabwire snapshot` to see what happened, then try again."),
+            );
+        }
         if self.state != "blocked" {
             return None;
         }

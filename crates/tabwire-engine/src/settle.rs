@@ -11,16 +11,19 @@ use tabwire_cdp::{Deadline, Feed, TargetInfo};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
 use crate::browser::Browser;
-use crate::context::Context;
-use crate::driver::Reply;
-use crate::element::Element;
 use crate::changes::Changes;
 use crate::console_log::ConsoleEntry;
+use crate::context::Context;
 use crate::download_story::DownloadStory;
+use crate::driver::Reply;
+use crate::element::Element;
 use crate::event_mix::EventMix;
-use crate::limits::{ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS, SETTLE_WINDOW};
+use crate::limits::{
+    ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS,
+    SETTLE_WINDOW,
+};
 use crate::page::Page;
-use crate::rest::{Guard, Rest};
+use crate::rest::Rest;
 use crate::unfolding::{METHODS, Unfolding};
 
 /// An action's consequences, watched since before its cause.
@@ -82,7 +85,13 @@ impl Watch {
 
     /// Asks the agent of the element's frame whether the document is at rest, in the same breath as the input
     /// before it. `extra` says what input ends the action and what should have come of it, in the agent's words.
-    pub(crate) fn begin_rest(&self, page: &Page, element: &Element, extra: Value, deadline: Deadline) -> Reply<Value> {
+    pub(crate) fn begin_rest(
+        &self,
+        page: &Page,
+        element: &Element,
+        extra: Value,
+        deadline: Deadline,
+    ) -> Reply<Value> {
         let mut argument = extra;
         argument["quiet"] = json!(quiet_milliseconds());
         argument["keep"] = json!(true);
@@ -112,7 +121,9 @@ impl Watch {
                 // A frame that may not run scripts never answers; what it did is seen from outside.
                 Err(_) => Ok(Value::Null),
             },
-            Err(failure) if matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone) => Err(failure),
+            Err(failure) if matches!(failure.code, ErrorCode::DialogOpen | ErrorCode::TargetGone) => {
+                Err(failure)
+            }
             Err(failure) => return Err(failure),
         };
         let mut settled = self.settle(page, &context.browser, Some(rest), context.deadline).await?;
@@ -178,7 +189,7 @@ impl Watch {
     ) -> Result<bool, Failure> {
         let rest: Rest = serde_json::from_value(value).unwrap_or_default();
         changes.content |= rest.contents > 0;
-        if let Some(failure) = rest.guard.as_ref().and_then(Guard::to_failure) {
+        if let Some(failure) = rest.guard.as_ref().and_then(|guard| guard.to_failure(rest.arrived)) {
             return Err(failure);
         }
         self.await_animations(&rest, deadline).await;
@@ -194,7 +205,8 @@ impl Watch {
 
     /// Asks the page agent whether the document is at rest, in the watch that it has kept.
     async fn ask(&self, page: &Page, deadline: Deadline) -> Result<Value, Failure> {
-        page.call_in(&self.frame, "settle", &json!({"quiet": quiet_milliseconds(), "keep": true}), deadline).await
+        page.call_in(&self.frame, "settle", &json!({"quiet": quiet_milliseconds(), "keep": true}), deadline)
+            .await
     }
 
     fn drain(&mut self) {
@@ -250,7 +262,8 @@ impl Watch {
 
     /// A tab that the page opened; waited for a moment when the page said it opens one.
     async fn next_opened(&mut self, page: &Page, so_far: usize) -> Option<TargetId> {
-        let is_ours = |opened: &TargetInfo| opened.is_page() && opened.opener_id.as_ref() == Some(page.target());
+        let is_ours =
+            |opened: &TargetInfo| opened.is_page() && opened.opener_id.as_ref() == Some(page.target());
         while let Some(opened) = self.opened.take_next() {
             if is_ours(&opened) {
                 return Some(opened.target_id);

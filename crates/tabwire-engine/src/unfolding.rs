@@ -118,9 +118,8 @@ impl Unfolding {
                 }
             }
             "Network.loadingFinished" | "Network.loadingFailed" => {
-                if self.under_way.remove(&event.to::<RequestOver>()?.request_id).is_some() {
-                    self.over += 1;
-                }
+                let ended = self.under_way.remove(&event.to::<RequestOver>()?.request_id);
+                self.over += u32::from(ended.is_some());
             }
             "Page.frameStartedNavigating" => {
                 let started: StartedNavigating = event.to()?;

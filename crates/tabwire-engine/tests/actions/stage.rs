@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Deadline, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{CdpSession, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketAddress};
 use tabwire_engine::{Browser, Context, Files, TabBook, find_action};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
@@ -31,10 +31,18 @@ pub(crate) struct Stage {
 impl Stage {
     /// Starts a browser with an empty page.
     pub(crate) async fn start() -> Self {
+        Self::start_over(|link, _| link).await
+    }
+
+    /// Starts a browser with an empty page and puts something on the way to it.
+    pub(crate) async fn start_over(
+        through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
+    ) -> Self {
         let process = BareBrowser::start(Path::new("/usr/bin/chromium"));
         let address = WebSocketAddress::parse(&process.websocket()).expect("an address");
-        let (source, sink) = address.connect().await.expect("the browser answers");
+        let link = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
+        let (source, sink) = through(link, &tasks);
         let book = TabBook::new(UpstreamKind::Websocket, 1);
         let files = Arc::new(TestFiles::new());
         let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);

@@ -24,7 +24,7 @@ const CAPTION_TAGS = new Set(["caption", "legend"]);
 class Walk {
   constructor(options) {
     const full = options.full === true;
-    const limits = { ...(full ? STRING_LIMITS.full : STRING_LIMITS.brief), origin: location.origin };
+    const limits = { ...(full ? STRING_LIMITS.full : STRING_LIMITS.brief), origin: location.origin, base: location.href };
     this.settings = { interactive: options.interactive === true, limits };
     this.budget = full ? HARD_BUDGET : Math.min(options.budget ?? DEFAULT_BUDGET, HARD_BUDGET);
     this.visits = full ? VISITED_FULL : VISITED_BRIEF;
@@ -32,7 +32,7 @@ class Walk {
     this.depth = options.depth ?? Infinity;
     this.from = options.from > 0 ? options.from - 1 : null;
     this.listened = options.listened?.length > 0 ? new Set(options.listened) : null;
-    this.queues = Array.from({ length: REMOTENESS_LEVELS }, () => []);
+    this.queues = [];
     this.nearest = 0;
     this.spent = 0;
     this.behind = false;
@@ -59,15 +59,16 @@ class Walk {
     const seen = elementsInView(document, view);
     this.budget *= 1.25;
     this.visits += VISITED_BRIEF / 4;
-    for (let level = 1; level < REMOTENESS_LEVELS; level++) {
-      const waiting = this.queues[level];
-      this.queues[level] = waiting.filter((piece) => {
+    const near = [];
+    for (let level = 1; level < this.queues.length; level++) {
+      this.queues[level] = this.queues[level]?.filter((piece) => {
         if (!seen.has(piece.element)) return true;
         piece.remoteness = 0;
-        this.queues[0].push(piece);
+        near.push(piece);
         return false;
       });
     }
+    this.queues[0] = (this.queues[0] ?? []).concat(near);
     for (let piece = this.queues[0].pop(); piece !== undefined && !this.isSpent(); piece = this.queues[0].pop()) {
       this.visit(piece);
     }
@@ -83,15 +84,17 @@ class Walk {
   }
 
   wait(piece) {
-    this.queues[piece.remoteness].push(piece);
+    const queue = this.queues[piece.remoteness];
+    if (queue === undefined) this.queues[piece.remoteness] = [piece];
+    else queue.push(piece);
     if (piece.remoteness < this.nearest) this.nearest = piece.remoteness;
   }
 
   /** The nearest element that waits; null when the budget is spent or nothing waits. */
   next() {
     if (this.isSpent()) return null;
-    while (this.nearest < REMOTENESS_LEVELS) {
-      const piece = this.queues[this.nearest].pop();
+    while (this.nearest < this.queues.length) {
+      const piece = this.queues[this.nearest]?.pop();
       if (piece !== undefined) return piece;
       this.nearest += 1;
     }
@@ -116,21 +119,25 @@ class Walk {
       this.visitFrame(piece, exposure);
       return;
     }
-    if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, concealment);
+    piece.concealed = concealment;
+    if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style);
     piece.pointer = style.cursor === "pointer";
-    if (concealment === "opacity" || concealment === "screen-reader-only") piece.concealed = concealment;
     if (piece.node === null && isHollow(element)) coverTexts(piece, style);
-    else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, exposure, concealment);
+    else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, exposure);
   }
 
-  describe(piece, style, concealment) {
+  describe(piece, style) {
     const { element } = piece;
     const role = isEditingHost(element) && !ACTED_ROLES.has(roleOf(element)) ? "textbox" : roleOf(element);
     const known = ACTED_ROLES.has(role) || element.localName === "label";
     const reason = known ? "" : clickReasonOf(element, style, piece.pointer || piece.quiet, this.listened);
     piece.role = role;
     if (piece.quiet && reason === "" && !ACTED_ROLES.has(role)) return;
-    const node = describe(element, role, reason, isConcealing(concealment) ? concealment : "", this.settings);
+    const isClosed = CLOSED_ROLES.has(role);
+    const concealed = isConcealing(piece.concealed) ? piece.concealed : isClosed ? unreadabilityIn(piece, style) : "";
+    // A heading or picture is nothing but its text; what can be acted on is told, with the reason why it is not seen.
+    if (concealed !== "" && !ACTED_ROLES.has(role) && reason === "") return;
+    const node = describe(element, role, reason, concealed, this.settings);
     if (node === null) return;
     piece.node = node;
     this.spent += NODE_COST + node.role.length + node.name.length + (node.extra?.value?.length ?? 0);
@@ -173,7 +180,7 @@ class Walk {
     return piece.level + (piece.node === null ? 0 : 1) > this.depth;
   }
 
-  descend(piece, exposure, concealment) {
+  descend(piece, style, exposure) {
     const { element, node } = piece;
     if (element.localName === "svg" && !hasThingsInside(element)) return;
     if (node !== null && !piece.isRoot && isSealed(element, node)) return;
@@ -189,8 +196,12 @@ class Walk {
     } else if ((element.localName === "label" && element.control) || (CAPTION_TAGS.has(element.localName) && isHtml(element))) {
       piece.quiet = true;
     }
-    const silent = this.settings.interactive || piece.quiet || (exposure & SHOWS_SELF) === 0 || isConcealing(concealment);
+    const silent = this.settings.interactive || piece.quiet || (exposure & SHOWS_SELF) === 0 || isConcealing(piece.concealed);
+    this.hasInk = false;
     this.enqueue(piece, silent);
+    if (this.hasInk && unreadabilityIn(piece, style) !== "") {
+      piece.parts = piece.parts.map((part) => (typeof part === "string" ? " " : part));
+    }
   }
 
   /** Puts the children in the queue; the texts among them are taken at once. */
@@ -240,7 +251,10 @@ class Walk {
       if (silent || (piece.unspoken && !isWords(text))) return;
       if (text.length > 16 && !/\S/.test(text)) piece.parts.push(" ");
       else piece.parts.push(text.length > this.settings.limits.text * 4 ? text.slice(0, this.settings.limits.text * 4) : text);
-      this.spent += Math.min(text.trim().length, this.settings.limits.text);
+      if (isInk(text)) {
+        this.hasInk = true;
+        this.spent += Math.min(text.length, this.settings.limits.text);
+      }
       return;
     }
     if (child.nodeType !== Node.ELEMENT_NODE || UNSEEN_TAGS.has(child.localName)) return;
@@ -357,7 +371,7 @@ agent.snapshot = (options = {}) => {
   return inPass(() => {
     const root = startOf(options, walk);
     const nodes = root === null ? [] : listOf(walk.run(root), walk.settings);
-    const left = { spent: walk.queues.some((waiting) => waiting.length > 0), behind: walk.behind };
+    const left = { spent: walk.queues.some((waiting) => waiting?.length > 0), behind: walk.behind };
     return JSON.stringify({
       document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
       nodes: entriesOf(nodes), left,

@@ -145,13 +145,19 @@ function toldStatesOf(element, role) {
 
 /** Where a link goes, without the origin when it is the page's own. */
 function targetOf(element, limits) {
-  const href = typeof element.href === "string" ? element.href : (element.href?.baseVal ?? "");
-  if (href === "") return "";
-  const length = ownOriginLength(href, limits.origin);
-  const target = length > 0 ? href.slice(length) : href;
+  const written = element.getAttribute("href") ?? "";
+  // Spares the work of putting the address together where the result is the same.
+  const isPath = /^\/[\w-][\w/?&=.-]*$/.test(written) && element.baseURI === limits.base;
+  const target = isPath ? written : fullTargetOf(element, limits);
   if (target.length <= limits.target) return target.toWellFormed();
   const tail = Math.floor(limits.target / 3);
   return `${target.slice(0, limits.target - tail)}…${target.slice(-tail)}`.toWellFormed();
+}
+
+function fullTargetOf(element, limits) {
+  let { href } = element;
+  if (typeof href !== "string") href = href?.baseVal ?? "";
+  return href.slice(ownOriginLength(href, limits.origin));
 }
 
 /** How much of an address is the page's own origin; 0 when it goes elsewhere. */

@@ -6,18 +6,22 @@ const SMALLEST_FONT = 3;
 /** Colours that differ by no more than this in each of red, green and blue cannot be told apart. */
 const FAINT = 10;
 
-/** Why nobody can see the element of a piece; "" when nothing speaks against it. `style` is the element's own. */
+/** Why nobody can see the element of a piece or what is inside; "" when nothing speaks against it. */
 function concealmentIn(piece, style) {
-  if (piece.concealed !== "") return piece.concealed;
-  const { element } = piece;
-  const bears = bearsText(element);
-  if (isPlainlyShown(element, style) && (!bears || isReadable(piece, style))) return "";
-  const reason = concealmentOf(element);
+  if (piece.concealed !== "" || isPlainlyShown(piece.element, style)) return piece.concealed;
+  const reason = concealmentOf(piece.element);
   if (reason === "screen-reader-only") return isScreenReaderBox(piece, style) ? reason : "clipped";
-  if (reason !== "" || style.display === "contents") return reason;
-  if (/opacity\(0(\.0\d*)?%?\)/.test(style.filter)) return "opacity";
-  if (!bears) return "";
+  if (reason === "opacity" || reason === "clipped") return reason;
+  return /opacity\(0(\.0\d*)?%?\)/.test(style.filter) && style.display !== "contents" ? "opacity" : "";
+}
+
+/** Why nobody can read the text right in the element of a piece; "" when it can be read, or there is none. */
+function unreadabilityIn(piece, style) {
+  if (isReadable(piece, style) || !bearsText(piece.element) || style.display === "contents") return "";
+  const reason = concealmentOf(piece.element);
+  if (reason !== "" && reason !== "screen-reader-only") return reason;
   if (parseFloat(style.fontSize) < SMALLEST_FONT) return "font-size";
+  if (isShrunk(piece)) return "clipped";
   return isFaint(piece, style) ? "colour" : "";
 }
 
@@ -54,6 +58,16 @@ function isReadable(piece, style) {
   return colour.startsWith("rgb(") && !areAlikeColours(colour, groundOf(piece));
 }
 
+/** Whether the text itself has no size, such as in something scaled down to nothing. */
+function isShrunk(piece) {
+  const box = boxOf(piece);
+  if (box.width > 0 && box.height > 0) return false;
+  const range = piece.element.ownerDocument.createRange();
+  range.selectNodeContents(piece.element);
+  const text = range.getBoundingClientRect();
+  return text.width === 0 || text.height === 0;
+}
+
 /** Whether text that is clipped away is so in the way that is meant for screen readers, and not merely hidden. */
 function isScreenReaderBox(piece, style) {
   const box = boxOf(piece);
@@ -71,9 +85,20 @@ function isFaint(piece, style) {
   return areAlikeColours(style.webkitTextFillColor, groundOf(piece));
 }
 
+/** The last two colours that were compared and found to differ: most text of a page has the same two. */
+let lastInk = "";
+let lastGround = "";
+
 /** Whether two opaque colours cannot be told apart. */
 function areAlikeColours(first, second) {
+  if (first === lastInk && second === lastGround) return false;
   if (first === second) return true;
+  const alike = areNearColours(first, second);
+  if (!alike) [lastInk, lastGround] = [first, second];
+  return alike;
+}
+
+function areNearColours(first, second) {
   if (!first.startsWith("rgb(") || !second.startsWith("rgb(")) return false;
   const parts = second.slice(4).split(",");
   return first.slice(4).split(",").every((part, at) => Math.abs(parseFloat(part) - parseFloat(parts[at])) <= FAINT);

@@ -3,8 +3,8 @@
 
 /** Containers with at most this many child elements are walked whole. */
 const WHOLE_CHILDREN = 48;
-/** Of children that are alike this many are shown, beside all that are in view. */
-const SHOWN_ALIKE = 16;
+/** Of children that are alike this many are shown, and a few around those in view if that is more. */
+const SHOWN_ALIKE = 12;
 /** Of those in view this many are shown at most. */
 const SHOWN_IN_VIEW = 160;
 /** Of children that are not alike this many are shown. */
@@ -41,7 +41,7 @@ function stretchOf(elements, view, from, wide) {
   if (total <= shown + SMALL_GAP) return { elements, start: 0, end: total, total };
   const [first, last] = inViewOf(elements, total, samples, view);
   const seen = Math.min(last - first, Math.max(shown, SHOWN_IN_VIEW));
-  const spare = Math.max(0, shown - seen);
+  const spare = Math.max(SMALL_GAP + 1, shown - seen);
   let below = Math.min(total - first - seen, Math.ceil((spare * 2) / 3));
   const above = Math.min(first, spare - below);
   below = Math.min(total - first - seen, spare - above);

@@ -20,6 +20,7 @@ use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::tab_book::TabBook;
 use crate::visited_origins::VisitedOrigins;
+use crate::trace_run::TraceRun;
 
 /// One tab as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -48,6 +49,8 @@ pub struct Browser {
     attaching: tokio::sync::Mutex<()>,
     downloads: Arc<DownloadKeeper>,
     visited: Arc<VisitedOrigins>,
+    /// The trace that is being taken; held over starting and ending one.
+    trace: tokio::sync::Mutex<Option<TraceRun>>,
     tasks: TaskGroup,
 }
 
@@ -91,6 +94,7 @@ impl Browser {
         tasks.start("visited-origins", VisitedOrigins::follow(Arc::downgrade(&visited), created, changed));
         let tasks = tasks.clone();
         let browser = Self { connection, registry, state, attaching, downloads, visited, tasks };
+        let browser = Self { connection, registry, state, attaching, downloads, trace: tokio::sync::Mutex::default(), tasks: tasks.clone() };
         browser.forget_closed();
         Ok(browser)
     }
@@ -291,6 +295,11 @@ impl Browser {
     /// What the browser downloads.
     pub(crate) fn downloads(&self) -> &DownloadKeeper {
         &self.downloads
+    }
+
+    /// The trace that is being taken of the browser, if one is.
+    pub(crate) fn trace(&self) -> &tokio::sync::Mutex<Option<TraceRun>> {
+        &self.trace
     }
 
     /// Whether a page that is in use has this frame.

@@ -241,3 +241,17 @@ pub const CAPTURE_SHRUNK: f64 = 8_192.0;
 
 /// Bytes of a page in print.
 pub const PDF_BYTES: usize = 256 * 1024 * 1024;
+/// Bytes of a trace that are written; beyond this it is cut after a whole event.
+pub const TRACE_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Bytes of a trace that are asked for at a time.
+pub const TRACE_PIECE: u64 = 1024 * 1024;
+
+/// What the browser may set aside for a trace, in KiB; when it is full nothing more is traced.
+pub const TRACE_BUFFER_KIB: u64 = 200 * 1024;
+
+/// Scripts of a trace whose time is added up.
+pub const TRACE_SCRIPTS: usize = 1_000;
+
+/// Scripts that a trace's summary names: those that took longest.
+pub const TRACE_SCRIPTS_TOLD: usize = 5;

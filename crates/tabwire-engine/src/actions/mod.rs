@@ -49,10 +49,12 @@ mod tab_select;
 mod tabs_list;
 mod tap;
 mod throttle;
+mod trace;
 mod type_keys;
 mod uncheck;
 mod unroute;
 mod upload;
+mod vitals;
 mod wait_for;
 
 pub(crate) use click::click_element;
@@ -105,6 +107,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<console::Console>(),
     Definition::of::<errors::Errors>(),
     Definition::of::<eval::Eval>(),
+    Definition::of::<vitals::Vitals>(),
+    Definition::of::<trace::Trace>(),
     Definition::of::<cookies::Cookies>(),
     Definition::of::<storage::Storage>(),
     Definition::of::<requests::Requests>(),

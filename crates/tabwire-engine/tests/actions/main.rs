@@ -29,5 +29,7 @@ mod stage;
 mod state;
 mod storage;
 mod test_files;
+mod trace;
 mod upload;
+mod vitals;
 mod waiting;

@@ -1,0 +1,145 @@
+//! `trace`: what the browser does, in the form that developer tools open, with a summary of one page.
+
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::files::FileKind;
+use crate::trace_run::{TraceRun, check_categories};
+use crate::trace_summary::TraceSummary;
+
+/// Trace what the browser does, and tell how the page performed: LCP, CLS, INP, long tasks, scripts.
+///
+/// `trace start`, then load a page or act on it, then `trace stop`. The file opens in the browser's developer tools.
+/// The whole browser is traced, other tabs too; the summary is of the tab that was current at the start. Works
+/// while a dialog is open.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Trace {
+    /// What to do.
+    #[arg(value_enum)]
+    verb: Verb,
+    /// Also trace this category, with start; may be repeated.
+    #[arg(long = "category", value_name = "NAME")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    categories: Vec<String>,
+    /// Where the file goes, with stop; one of our own directories if left out.
+    #[arg(long, short, value_name = "PATH")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+}
+
+/// What to do with a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    /// Start it.
+    Start,
+    /// End it and write the file.
+    Stop,
+}
+
+/// What became of the trace.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub(crate) enum Traced {
+    /// It is being taken.
+    Started,
+    /// It was written.
+    Stopped(Box<TraceFile>),
+}
+
+/// A trace that was written.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct TraceFile {
+    /// The file.
+    path: PathBuf,
+    /// How large it is.
+    bytes: u64,
+    /// How long was traced.
+    seconds: f64,
+    /// Whether there was more than is kept.
+    truncated: bool,
+    /// How the page performed.
+    #[serde(flatten)]
+    summary: TraceSummary,
+}
+
+impl Action for Trace {
+    const NAME: &'static str = "trace";
+    const EFFECT: Effect = Effect::Files;
+    type Output = Traced;
+
+    async fn run(self, context: &Context) -> Result<Traced, Failure> {
+        match self.verb {
+            Verb::Start => self.start(context).await,
+            Verb::Stop => self.stop(context).await,
+        }
+    }
+}
+
+impl Trace {
+    async fn start(self, context: &Context) -> Result<Traced, Failure> {
+        if self.output.is_some() {
+            return Err(Failure::new(ErrorCode::BadArgs, "The file is written when the trace is stopped.")
+                .with_hint("Give the path to `tabwire trace stop --output PATH`."));
+        }
+        check_categories(&self.categories)?;
+        let page = context.tab_page().await?;
+        let mut slot = context.browser.trace().lock().await;
+        if slot.is_some() {
+            return Err(Failure::new(ErrorCode::Busy, "A trace is being taken already.")
+                .with_hint("End it with `tabwire trace stop`."));
+        }
+        let session = context.browser.connection().browser();
+        let frame = page.main_frame().clone();
+        *slot = Some(TraceRun::start(session, frame, &self.categories, context.deadline).await?);
+        Ok(Traced::Started)
+    }
+
+    async fn stop(self, context: &Context) -> Result<Traced, Failure> {
+        if !self.categories.is_empty() {
+            return Err(Failure::new(ErrorCode::BadArgs, "Categories are chosen when a trace is started."));
+        }
+        let mut slot = context.browser.trace().lock().await;
+        let not_running = || {
+            Failure::new(ErrorCode::NotActionable, "No trace is being taken.")
+                .with_hint("Begin one with `tabwire trace start`.")
+        };
+        if slot.is_none() {
+            return Err(not_running());
+        }
+        // Made first: a path that cannot be written must not cost the trace.
+        let mut file = context.files.create(FileKind::Trace, self.output.as_deref(), "trace.json")?;
+        let run = slot.take().ok_or_else(not_running)?;
+        let written = run.finish(&mut file, context.deadline).await?;
+        Ok(Traced::Stopped(Box::new(TraceFile {
+            path: file.path,
+            bytes: written.bytes,
+            seconds: (written.seconds * 10.0).round() / 10.0,
+            truncated: written.truncated,
+            summary: written.summary,
+        })))
+    }
+}
+
+impl Render for Traced {
+    fn render(&self) -> String {
+        let Self::Stopped(file) = self else {
+            return "tracing; end it with `tabwire trace stop`".to_owned();
+        };
+        let cut = if file.truncated { ", cut: there was more than is kept" } else { "" };
+        let mut lines = vec![format!(
+            "{} ({} bytes, {} events, {} s{cut})",
+            file.path.display(),
+            file.bytes,
+            file.summary.events,
+            file.seconds
+        )];
+        lines.extend(file.summary.lines());
+        lines.join("\n")
+    }
+}

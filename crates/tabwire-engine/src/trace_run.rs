@@ -1,0 +1,157 @@
+//! A trace that the browser is taking: started, ended, and read out piece by piece.
+
+use serde::Deserialize;
+use serde_json::json;
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream};
+use tabwire_wire::{ErrorCode, Failure, FrameId};
+use tokio::time::Instant;
+
+use crate::files::NewFile;
+use crate::limits::{TRACE_BUFFER_KIB, TRACE_BYTES, TRACE_PIECE};
+use crate::trace_events::TraceEvents;
+use crate::trace_summary::{TraceReader, TraceSummary};
+
+/// What is traced: enough for a flame chart and for the usual measures. A table.
+const CATEGORIES: &[&str] = &[
+    "-*",
+    "blink.console",
+    "blink.user_timing",
+    "devtools.timeline",
+    "disabled-by-default-devtools.timeline",
+    "disabled-by-default-devtools.timeline.frame",
+    "disabled-by-default-v8.cpu_profiler",
+    "latencyInfo",
+    "loading",
+    "toplevel",
+    "v8.execute",
+];
+
+/// A trace that is being taken.
+#[derive(Debug)]
+pub(crate) struct TraceRun {
+    browser: CdpSession,
+    /// The main frame of the page that the summary is of.
+    frame: FrameId,
+    since: Instant,
+    complete: EventStream,
+}
+
+/// A trace that was written.
+#[derive(Debug)]
+pub(crate) struct Written {
+    pub(crate) bytes: u64,
+    pub(crate) seconds: f64,
+    /// Whether the browser or we had to leave something out.
+    pub(crate) truncated: bool,
+    pub(crate) summary: TraceSummary,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Complete {
+    #[serde(default)]
+    data_loss_occurred: bool,
+    stream: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Piece {
+    data: String,
+    eof: bool,
+}
+
+impl TraceRun {
+    /// Starts a trace of the whole browser.
+    pub(crate) async fn start(
+        browser: CdpSession,
+        frame: FrameId,
+        more: &[String],
+        deadline: Deadline,
+    ) -> Result<Self, Failure> {
+        let complete = browser.events(EventFilter::methods(["Tracing.tracingComplete"]));
+        let categories: Vec<&str> =
+            CATEGORIES.iter().copied().chain(more.iter().map(String::as_str)).collect();
+        let params = json!({
+            "transferMode": "ReturnAsStream",
+            "streamFormat": "json",
+            "traceConfig": {
+                "recordMode": "recordUntilFull",
+                "traceBufferSizeInKb": TRACE_BUFFER_KIB,
+                "includedCategories": categories.iter().filter(|name| !name.starts_with('-')).collect::<Vec<_>>(),
+                "excludedCategories": ["*"],
+            },
+        });
+        browser.send("Tracing.start", &params, deadline).await.map_err(not_started)?;
+        Ok(Self { browser, frame, since: Instant::now(), complete })
+    }
+
+    /// Ends the trace and writes it.
+    pub(crate) async fn finish(mut self, file: &mut NewFile, deadline: Deadline) -> Result<Written, Failure> {
+        let seconds = self.since.elapsed().as_secs_f64();
+        let failed = CdpError::into_failure;
+        self.browser.send("Tracing.end", &(), deadline).await.map_err(failed)?;
+        let complete = self.complete.find(|_| true, deadline).await.map_err(failed)?;
+        let complete: Complete = complete.to().map_err(failed)?;
+        let Some(stream) = complete.stream else {
+            return Err(Failure::new(ErrorCode::CdpError, "The browser gave no trace."));
+        };
+        let written = self.read_out(&stream, file, deadline).await;
+        // The answer is of no interest.
+        let _ = self.browser.begin("IO.close", &json!({"handle": stream}), deadline);
+        let (bytes, is_cut, summary) = written?;
+        Ok(Written { bytes, seconds, truncated: is_cut || complete.data_loss_occurred, summary })
+    }
+
+    async fn read_out(
+        &self,
+        stream: &str,
+        file: &mut NewFile,
+        deadline: Deadline,
+    ) -> Result<(u64, bool, TraceSummary), Failure> {
+        let params = json!({"handle": stream, "size": TRACE_PIECE});
+        let mut events = TraceEvents::default();
+        let mut reader = TraceReader::new(self.frame.clone());
+        let mut bytes = 0;
+        loop {
+            let answer = self.browser.send("IO.read", &params, deadline).await;
+            let piece: Piece = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+            let content = piece.data.as_bytes();
+            let last = events.feed(content, |event| reader.take(event));
+            let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
+            if bytes + length > TRACE_BYTES {
+                // Cut after a whole event, so that what there is can still be opened.
+                file.add(&content[..last.unwrap_or(0)])?;
+                file.add(b"]}")?;
+                return Ok((bytes, true, reader.finish()));
+            }
+            file.add(content)?;
+            bytes += length;
+            if piece.eof {
+                return Ok((bytes, false, reader.finish()));
+            }
+        }
+    }
+}
+
+fn not_started(error: CdpError) -> Failure {
+    match error {
+        CdpError::Protocol { message, .. } if message.contains("already") => {
+            Failure::new(ErrorCode::Busy, "Somebody else is taking a trace of this browser.")
+                .with_hint("A browser takes one trace at a time; end the other one first.")
+        }
+        error => error.into_failure(),
+    }
+}
+
+/// Names of categories as the browser takes them.
+pub(crate) fn check_categories(given: &[String]) -> Result<(), Failure> {
+    let is_name = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-*".contains(&byte))
+    };
+    match given.iter().find(|name| !is_name(name) || name.starts_with('-')) {
+        None => Ok(()),
+        Some(wrong) => Err(Failure::new(ErrorCode::BadArgs, format!("{wrong:?} is no trace category."))
+            .with_hint("A category is a name such as v8 or disabled-by-default-devtools.screenshot.")),
+    }
+}

@@ -25,6 +25,7 @@ mod lock;
 mod log_file;
 mod paths;
 mod request_files;
+mod request_folder;
 mod root_directory;
 mod route;
 mod safe_name;

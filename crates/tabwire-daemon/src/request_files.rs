@@ -7,13 +7,14 @@ use std::sync::Arc;
 
 use rustix::fs::Mode;
 use rustix::io::Errno;
-use tabwire_engine::{FileKind, Files, Offered};
+use tabwire_engine::{FileKind, Files, Folder, NewFile, Offered};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::dangerous_extension::defused;
 use crate::file_fault::fault;
 use crate::file_shelf::{FileShelf, too_large};
 use crate::limits::{READ_BYTES, ROOTS};
+use crate::request_folder::RequestFolder;
 use crate::root_directory::{Place, RootDirectory};
 use crate::safe_name::safe_name;
 
@@ -153,6 +154,27 @@ impl Files for RequestFiles {
         Ok(place.path())
     }
 
+    fn create(&self, kind: FileKind, wish: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure> {
+        let name = safe_name(suggested_name, "file");
+        let (place, file) = self.put(kind, wish, &name, Place::create)?;
+        Ok(NewFile { path: place.path(), content: Box::new(file) })
+    }
+
+    fn make_folder(
+        &self,
+        kind: FileKind,
+        wish: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<Arc<dyn Folder>, Failure> {
+        let (root, below) = match wish {
+            Some(wish) => self.find_root(wish)?,
+            None => (self.shelf.directory_of(kind)?, PathBuf::from(safe_name(suggested_name, "folder"))),
+        };
+        // The name does not matter; one has to be there for the directories above it to be made.
+        let place = root.place(&below.join("file"), true).map_err(|error| fault(&below, &error))?;
+        Ok(Arc::new(RequestFolder::new(place)))
+    }
+
     fn admit(&self, path: &Path) -> Result<PathBuf, Failure> {
         self.open(path).map(|(_, place)| place.path())
     }
@@ -285,6 +307,28 @@ mod tests {
             assert_eq!(std::fs::read_dir(home.path().join("other")).unwrap().count(), 1, "{refused}");
         }
         assert_eq!(std::fs::read_to_string(home.path().join("work/file.txt")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn t31_folders_are_made_below_roots_and_their_files_replace_nothing() {
+        let Desk { home, files } = desk();
+        let own = files.make_folder(FileKind::Capture, None, "a/b").unwrap();
+        assert!(own.path().starts_with(home.path().canonicalize().unwrap().join("state/captures")));
+        let wished = files.make_folder(FileKind::Capture, Some(Path::new("sub/new")), "x").unwrap();
+        wished.create("index.jsonl").unwrap().add(b"1").unwrap();
+        let path = home.path().join("work/sub/new/index.jsonl");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "1");
+        assert_eq!(code(wished.create("index.jsonl")), ErrorCode::BadArgs);
+        let inside = wished.create("../../up.txt").unwrap();
+        assert_eq!(inside.path.parent().unwrap(), wished.path());
+        for refused in ["../other/x", "away/x", "/tmp/x"] {
+            let code = code(files.make_folder(FileKind::Capture, Some(Path::new(refused)), "x"));
+            assert!(matches!(code, ErrorCode::PolicyDenied | ErrorCode::BadArgs), "{refused}");
+        }
+        let mut whole = files.create(FileKind::Trace, Some(Path::new("trace.json")), "x").unwrap();
+        whole.add(b"{").unwrap();
+        whole.add(b"}").unwrap();
+        assert_eq!(std::fs::read_to_string(home.path().join("work/trace.json")).unwrap(), "{}");
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Where files come from and go. The engine never opens one: whoever runs it decides what may be read and written.
 
 use std::fmt;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tabwire_wire::Failure;
+use tabwire_wire::{ErrorCode, Failure};
 
 /// What a file that the engine makes is for; it decides the directory and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +41,47 @@ pub struct Offered {
     pub bytes: u64,
 }
 
+/// A file that was made and is still empty, to be written bit by bit.
+pub struct NewFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is written to it.
+    pub content: Box<dyn Write + Send>,
+}
+
+impl NewFile {
+    /// Adds to it.
+    ///
+    /// # Errors
+    /// When the disk is full or gone.
+    pub fn add(&mut self, content: &[u8]) -> Result<(), Failure> {
+        self.content.write_all(content).map_err(|error| unwritten(&self.path, &error))
+    }
+}
+
+impl fmt::Debug for NewFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("NewFile").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("{} cannot be written: {error}.", path.display()))
+        .with_hint("Check that there is space left, or give another path.")
+}
+
+/// A directory that was made for files of ours, usable for as long as it is held.
+pub trait Folder: Send + Sync + fmt::Debug {
+    /// Where it is.
+    fn path(&self) -> PathBuf;
+
+    /// Makes a new file in it; never replaces one.
+    ///
+    /// # Errors
+    /// When there is one of that name, or it cannot be made.
+    fn create(&self, name: &str) -> Result<NewFile, Failure>;
+}
+
 /// A way to files that is given to the engine. Calls may block; they are short.
 pub trait Files: Send + Sync + fmt::Debug {
     /// Writes a new file; without a wish we choose where. Never replaces a file that we did not make.
@@ -52,6 +95,23 @@ pub trait Files: Send + Sync + fmt::Debug {
         suggested_name: &str,
         content: &[u8],
     ) -> Result<PathBuf, Failure>;
+
+    /// Makes a new file that is written bit by bit; otherwise as `write`.
+    ///
+    /// # Errors
+    /// When the place is not below a declared root or cannot be written.
+    fn create(&self, kind: FileKind, wish: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure>;
+
+    /// Makes a directory for files that belong together; one that is wished for may be there already.
+    ///
+    /// # Errors
+    /// When the place is not below a declared root or cannot be written.
+    fn make_folder(
+        &self,
+        kind: FileKind,
+        wish: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<Arc<dyn Folder>, Failure>;
 
     /// Checks that a file may be read, and says where it really is.
     ///

@@ -77,7 +77,7 @@ pub use address::checked_address;
 pub use browser::{Browser, TabInfo};
 pub use catalogue::catalogue;
 pub use context::Context;
-pub use files::{FileKind, Files, Offered};
+pub use files::{FileKind, Files, Folder, NewFile, Offered};
 pub use navigation::{Arrival, LoadState};
 pub use page::{Outline, Page};
 pub use page_agent::page_agent;

@@ -1,8 +1,9 @@
 //! Files for action tests: a directory that goes with the test. Knows nothing of the daemon's own rules.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use tabwire_engine::{FileKind, Files, Offered};
+use tabwire_engine::{FileKind, Files, Folder, NewFile, Offered};
 use tabwire_wire::{ErrorCode, Failure};
 
 /// A directory of a test's own.
@@ -28,6 +29,25 @@ fn refused(path: &Path, error: &std::io::Error) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("{}: {error}.", path.display()))
 }
 
+fn create(path: PathBuf) -> Result<NewFile, Failure> {
+    let made = std::fs::File::create_new(&path).map_err(|error| refused(&path, &error))?;
+    Ok(NewFile { path, content: Box::new(made) })
+}
+
+/// A directory in the test's own.
+#[derive(Debug)]
+struct TestFolder(PathBuf);
+
+impl Folder for TestFolder {
+    fn path(&self) -> PathBuf {
+        self.0.clone()
+    }
+
+    fn create(&self, name: &str) -> Result<NewFile, Failure> {
+        create(self.0.join(name))
+    }
+}
+
 impl Files for TestFiles {
     fn write(
         &self,
@@ -40,6 +60,25 @@ impl Files for TestFiles {
         let path = self.directory.path().join(name);
         std::fs::write(&path, content).map_err(|error| refused(&path, &error))?;
         Ok(path)
+    }
+
+    fn create(&self, kind: FileKind, wish: Option<&Path>, suggested_name: &str) -> Result<NewFile, Failure> {
+        let name = wish.and_then(Path::file_name);
+        let name = name.map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
+        create(self.directory.path().join(name))
+    }
+
+    fn make_folder(
+        &self,
+        kind: FileKind,
+        wish: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<Arc<dyn Folder>, Failure> {
+        let name = wish.and_then(Path::file_name);
+        let name = name.map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
+        let path = self.directory.path().join(name);
+        std::fs::create_dir_all(&path).map_err(|error| refused(&path, &error))?;
+        Ok(Arc::new(TestFolder(path)))
     }
 
     fn admit(&self, path: &Path) -> Result<PathBuf, Failure> {

@@ -13,7 +13,6 @@ use crate::trace_summary::{TraceReader, TraceSummary};
 
 /// What is traced: enough for a flame chart and for the usual measures. A table.
 const CATEGORIES: &[&str] = &[
-    "-*",
     "blink.console",
     "blink.user_timing",
     "devtools.timeline",
@@ -22,7 +21,6 @@ const CATEGORIES: &[&str] = &[
     "disabled-by-default-v8.cpu_profiler",
     "latencyInfo",
     "loading",
-    "toplevel",
     "v8.execute",
 ];
 
@@ -78,7 +76,7 @@ impl TraceRun {
             "traceConfig": {
                 "recordMode": "recordUntilFull",
                 "traceBufferSizeInKb": TRACE_BUFFER_KIB,
-                "includedCategories": categories.iter().filter(|name| !name.starts_with('-')).collect::<Vec<_>>(),
+                "includedCategories": categories,
                 "excludedCategories": ["*"],
             },
         });

@@ -93,8 +93,8 @@ impl Browser {
         let (created, changed) = (registry.on_created(), registry.on_changed());
         tasks.start("visited-origins", VisitedOrigins::follow(Arc::downgrade(&visited), created, changed));
         let tasks = tasks.clone();
-        let browser = Self { connection, registry, state, attaching, downloads, visited, tasks };
-        let browser = Self { connection, registry, state, attaching, downloads, trace: tokio::sync::Mutex::default(), tasks: tasks.clone() };
+        let trace = tokio::sync::Mutex::default();
+        let browser = Self { connection, registry, state, attaching, downloads, visited, trace, tasks };
         browser.forget_closed();
         Ok(browser)
     }

@@ -3,73 +3,15 @@
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
-use tabwire_testkit::bench::{BareBrowser, FLAGS, Sample, TabwireWorld, micros};
+use tabwire_testkit::bench::{BareBrowser, Peer, Sample, TabwireWorld, empty_program, micros, timed};
 use tabwire_wire::CdpSessionId;
 
 const ROUNDS: usize = 200;
-
-fn timed(mut command: Command) -> Duration {
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let before = Instant::now();
-    let status = command.status().expect("the program runs");
-    let taken = before.elapsed();
-    assert!(status.success());
-    taken
-}
-
-/// A Rust program that does nothing, built like ours.
-fn empty_program(directory: &std::path::Path) -> PathBuf {
-    let source = directory.join("empty.rs");
-    std::fs::write(&source, "fn main() {}").expect("written");
-    let program = directory.join("empty");
-    let built =
-        Command::new("rustc").args(["-O", "-C", "strip=symbols", "-o"]).arg(&program).arg(&source).status();
-    assert!(built.expect("rustc runs").success());
-    program
-}
-
-struct Peer {
-    program: PathBuf,
-    home: tempfile::TempDir,
-}
-
-impl Peer {
-    fn find() -> Option<Self> {
-        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("../../benches/peers/node_modules/agent-browser/bin");
-        let program =
-            std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path()).find(|path| {
-                path.file_name().is_some_and(|name| name.to_string_lossy().contains("linux-x64"))
-            })?;
-        let mut mode = std::fs::metadata(&program).ok()?.permissions();
-        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
-        std::fs::set_permissions(&program, mode).ok()?;
-        Some(Self { program, home: tempfile::tempdir().ok()? })
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let browser =
-            tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser");
-        let mut command = Command::new(&self.program);
-        command
-            .args(arguments)
-            .env("HOME", self.home.path())
-            .env("AGENT_BROWSER_EXECUTABLE_PATH", browser.path)
-            .env("AGENT_BROWSER_ARGS", FLAGS.join(","));
-        command
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        let _ = self.command(&["close"]).output();
-    }
-}
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
@@ -101,7 +43,8 @@ fn main() {
     });
     let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
     world.run(&["open", "about:blank"]);
-    let peer = Peer::find();
+    let benches = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches");
+    let peer = Peer::find(&benches, &browser_program());
     if let Some(peer) = &peer {
         assert!(peer.command(&["open", "about:blank"]).output().expect("the peer runs").status.success());
     }

@@ -30,7 +30,8 @@ fn a_page_is_seen_and_acted_on_by_ref() {
 fn several_actions_are_given_in_one_line() {
     let (world, site) = (World::new(), FixtureSite::start());
     let page = site.page("/plain");
-    let line = ["open", &page, "--then", "click", "#count", "--then", "click", "#count", "--then", "eval", "1+1"];
+    let line =
+        ["open", &page, "--then", "click", "#count", "--then", "click", "#count", "--then", "eval", "1+1"];
     let done = world.run(&line).succeeded();
     assert!(done.stdout.ends_with("\n2\n") && done.stdout.matches("clicked button").count() == 2, "{done:?}");
     let stopped = world.run(&["--json", "click", "#none", "--timeout", "200ms", "--then", "eval", "1"]);
@@ -48,12 +49,20 @@ fn a_batch_answers_a_line_for_each() {
         "not JSON".to_owned(),
         json!({"action": "../status"}).to_string(),
         json!({"action": "dance"}).to_string(),
-        json!({"action": "eval", "params": {"expression": "document.querySelector('#output').textContent"}}).to_string(),
+        json!({"action": "eval", "params": {"expression": "document.querySelector('#output').textContent"}})
+            .to_string(),
     ];
     let answers = batch(&world, &["batch"], &lines.join("\n"));
     assert_eq!(answers.0, 2, "the last failure's code");
     let codes: Vec<Option<&str>> = answers.1.iter().map(|answer| answer["error"]["code"].as_str()).collect();
-    let expected = [None, Some("SELECTOR_NOT_FOUND"), Some("BAD_ARGS"), Some("UNKNOWN_METHOD"), Some("UNKNOWN_METHOD"), None];
+    let expected = [
+        None,
+        Some("SELECTOR_NOT_FOUND"),
+        Some("BAD_ARGS"),
+        Some("UNKNOWN_METHOD"),
+        Some("UNKNOWN_METHOD"),
+        None,
+    ];
     assert_eq!(codes, expected, "{answers:?}");
     assert!(answers.1[5]["result"]["value"].as_str().is_some_and(|text| text.contains('1')), "{answers:?}");
     let bailed = batch(&world, &["batch", "--bail"], &lines.join("\n"));
@@ -68,7 +77,8 @@ fn batch(world: &World, arguments: &[&str], input: &str) -> (i32, Vec<Value>) {
     stdin.write_all(input.as_bytes()).expect("written");
     drop(stdin);
     let outcome = wait(child, arguments);
-    let answers = outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
+    let answers =
+        outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
     (outcome.code, answers)
 }
 

@@ -41,7 +41,13 @@ pub(crate) struct Invocation {
 #[derive(Debug)]
 pub(crate) enum Wanted {
     Command(Command),
-    Action { definition: &'static Definition, params: Value, flags: ActionFlags, snapshot: bool, options: SessionFlags },
+    Action {
+        definition: &'static Definition,
+        params: Value,
+        flags: ActionFlags,
+        snapshot: bool,
+        options: SessionFlags,
+    },
 }
 
 /// Other names that people try, with the action's name.
@@ -96,7 +102,9 @@ fn changes_page(definition: &Definition) -> bool {
 
 /// Reads what a caller typed: one command, or several actions.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Error> {
-    let Some((program, rest)) = arguments.split_first() else { return parse_one(arguments).map(|one| vec![one]) };
+    let Some((program, rest)) = arguments.split_first() else {
+        return parse_one(arguments).map(|one| vec![one]);
+    };
     let parts = rest.split(|argument| argument == OsStr::new(THEN));
     let mut invocations: Vec<Invocation> = Vec::new();
     for part in parts {
@@ -108,7 +116,12 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Err
         invocations.push(next);
     }
     if invocations.len() > 1 {
-        let other = invocations.iter().any(|one| !matches!(one.wanted, Wanted::Action { .. } | Wanted::Command(Command::Open { .. } | Command::Close { .. })));
+        let other = invocations.iter().any(|one| {
+            !matches!(
+                one.wanted,
+                Wanted::Action { .. } | Wanted::Command(Command::Open { .. } | Command::Close { .. })
+            )
+        });
         if other {
             let message = "only actions, `open` and `close` may be joined with --then\n";
             return Err(command().error(clap::error::ErrorKind::ArgumentConflict, message));
@@ -191,7 +204,8 @@ mod tests {
     #[test]
     fn several_actions_share_what_is_said_first() {
         let read = read("tabwire --session a click e3 --then tab-new --then fill e4 text").expect("valid");
-        let sessions: Vec<_> = read.iter().map(|one| one.globals.session.as_ref().map(ToString::to_string)).collect();
+        let sessions: Vec<_> =
+            read.iter().map(|one| one.globals.session.as_ref().map(ToString::to_string)).collect();
         assert_eq!(sessions, vec![Some("a".to_owned()); 3]);
         assert!(self::read("tabwire click e3 --then status").is_err());
         assert!(self::read("tabwire click e3 --then").is_err());
@@ -200,7 +214,10 @@ mod tests {
     #[test]
     fn other_names_are_understood() {
         for line in ["tabwire tabs", "tabwire tabs-list", "tabwire tabs_list", "tabwire goto x.org"] {
-            assert!(matches!(read(line).as_deref(), Ok([Invocation { wanted: Wanted::Action { .. }, .. }])), "{line}");
+            assert!(
+                matches!(read(line).as_deref(), Ok([Invocation { wanted: Wanted::Action { .. }, .. }])),
+                "{line}"
+            );
         }
     }
 }

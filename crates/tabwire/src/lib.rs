@@ -15,8 +15,8 @@ mod spinner;
 
 use std::process::ExitCode;
 
-pub use invocation::command;
 pub use environment::{VARIABLES, Variable};
+pub use invocation::command;
 
 use crate::environment::Environment;
 use crate::printer::Printer;

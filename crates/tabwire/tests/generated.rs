@@ -67,7 +67,12 @@ fn actions_page() -> String {
     let catalogue = tabwire_engine::catalogue();
     for action in catalogue.as_array().into_iter().flatten() {
         let text = |member: &str| action[member].as_str().unwrap_or_default().to_owned();
-        page.push_str(&format!("## `{}`\n\n{}\n\nEffect: {}. ", text("name"), text("description"), text("effect")));
+        page.push_str(&format!(
+            "## `{}`\n\n{}\n\nEffect: {}. ",
+            text("name"),
+            text("description"),
+            text("effect")
+        ));
         page.push_str(&format!("Command: `tabwire {}`.\n\n", text("command")));
         let required = action["parameters"]["required"].as_array().cloned().unwrap_or_default();
         let parameters = action["parameters"]["properties"].as_object().cloned().unwrap_or_default();

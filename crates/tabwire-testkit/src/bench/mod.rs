@@ -1,9 +1,13 @@
 //! Ground the benches stand on: timing, a bare browser, and a world of Tabwire's own. Prints nothing itself.
 
 mod bare_browser;
+mod peer;
+mod process;
 mod sample;
 mod tabwire_world;
 
 pub use bare_browser::{BareBrowser, FLAGS};
+pub use peer::Peer;
+pub use process::{empty_program, timed};
 pub use sample::{Sample, micros, ratio};
 pub use tabwire_world::TabwireWorld;

@@ -47,7 +47,8 @@ pub(crate) fn run(
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
         let session = globals.session.unwrap_or_default();
-        let context = Context { environment, printer, session, timeout: globals.timeout, roots: globals.roots };
+        let context =
+            Context { environment, printer, session, timeout: globals.timeout, roots: globals.roots };
         code = match wanted {
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {

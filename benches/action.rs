@@ -1,0 +1,217 @@
+//! Whole warm commands on a page: `tabwire snapshot`, `click` and `fill` over an empty process and a loop in this
+//! process that does the same work over bare CDP, and over agent-browser where it is installed.
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketAddress};
+use tabwire_engine::page_agent;
+use tabwire_testkit::Site;
+use tabwire_testkit::bench::{BareBrowser, Peer, Sample, TabwireWorld, empty_program, micros, ratio, timed};
+use tabwire_wire::CdpSessionId;
+
+const ROUNDS: usize = 100;
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// A page reached without Tabwire, with the page agent in a world of its own.
+struct RawPage {
+    session: CdpSession,
+    world: i64,
+}
+
+impl RawPage {
+    async fn open(connection: &Connection, url: &str) -> Self {
+        let browser = connection.browser();
+        let created = browser.send("Target.createTarget", &json!({"url": url}), LIMIT).await.expect("a page");
+        let created: Value = created.to().expect("an id");
+        let params = json!({"targetId": created["targetId"], "flatten": true});
+        let attached = browser.send("Target.attachToTarget", &params, LIMIT).await.expect("attached");
+        let attached: Value = attached.to().expect("an id");
+        let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
+        let mut page = Self { session: connection.session(&id), world: 0 };
+        page.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))", None)
+            .await;
+        let focus = json!({"enabled": true});
+        page.session.send("Emulation.setFocusEmulationEnabled", &focus, LIMIT).await.expect("focused");
+        let params = json!({"frameId": created["targetId"], "worldName": "raw"});
+        let world = page.session.send("Page.createIsolatedWorld", &params, LIMIT).await.expect("a world");
+        page.world = world.to::<Value>().expect("an id")["executionContextId"].as_i64().expect("a number");
+        page.evaluate(page_agent(), Some(page.world)).await;
+        page
+    }
+
+    async fn evaluate(&self, expression: &str, world: Option<i64>) -> Value {
+        let mut params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        if let Some(world) = world {
+            params["contextId"] = json!(world);
+        }
+        let answer = self.session.send("Runtime.evaluate", &params, LIMIT).await.expect("an answer");
+        answer.to::<Value>().expect("JSON")["result"]["value"].clone()
+    }
+
+    async fn call(&self, function: &str, argument: &Value) -> Value {
+        let answer =
+            self.evaluate(&format!("tabwire.run(\"{function}\", {argument})"), Some(self.world)).await;
+        assert!(answer["failure"].is_null(), "{function}: {answer}");
+        answer["ok"].clone()
+    }
+
+    async fn snapshot(&self) {
+        self.call("snapshot", &json!({"budget": 16_000})).await;
+    }
+
+    async fn click(&self, target: &str) {
+        let request =
+            json!({"spec": {"css": target}, "for": "click", "timeout": 9_000, "guard": true, "mark": true});
+        let ready = self.call("prepare", &request).await;
+        let event = |kind: &str, buttons: u8| json!({"type": kind, "x": ready["point"]["x"], "y": ready["point"]["y"], "button": "left", "buttons": buttons, "clickCount": 1});
+        let (moved, pressed, released) =
+            (event("mouseMoved", 0), event("mousePressed", 1), event("mouseReleased", 0));
+        let settle = json!({"since": ready["mark"], "key": ready["key"], "after": "mouseup", "quiet": 500});
+        let settled = self.call("settle", &settle);
+        let (first, second, third, _) = tokio::join!(
+            self.session.send("Input.dispatchMouseEvent", &moved, LIMIT),
+            self.session.send("Input.dispatchMouseEvent", &pressed, LIMIT),
+            self.session.send("Input.dispatchMouseEvent", &released, LIMIT),
+            settled,
+        );
+        first.and(second).and(third).expect("clicked");
+    }
+
+    async fn fill(&self, target: &str, value: &str) {
+        let request =
+            json!({"spec": {"css": target}, "for": "fill", "value": value, "timeout": 9_000, "mark": true});
+        let ready = self.call("prepare", &request).await;
+        let settle = json!({"since": ready["mark"], "key": ready["key"], "after": "beforeinput", "expected": value, "quiet": 500});
+        let text = json!({"text": value});
+        let (typed, _) =
+            tokio::join!(self.session.send("Input.insertText", &text, LIMIT), self.call("settle", &settle));
+        typed.expect("typed");
+    }
+}
+
+/// One thing done three ways.
+struct Row {
+    name: &'static str,
+    raw: Sample,
+    ours: Sample,
+    peer: Sample,
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let directory = tempfile::tempdir().expect("a directory");
+    let empty = empty_program(directory.path());
+    let site = runtime.block_on(Site::start()).expect("a port");
+    let (list, form) = (site.url("a", "/bench"), site.url("a", "/inputs"));
+    let bare = BareBrowser::start(&browser_program());
+    let tasks = TaskGroup::new();
+    let connection = runtime.block_on(async {
+        let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
+        let (source, sink) = address.connect().await.expect("connected");
+        Connection::start(source, sink, &tasks)
+    });
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
+    let benches = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches");
+    let peer = Peer::find(&benches, &browser_program());
+    let mut floor = Sample::default();
+    let mut rows: Vec<Row> = ["snapshot", "click", "fill"]
+        .map(|name| Row { name, raw: Sample::default(), ours: Sample::default(), peer: Sample::default() })
+        .into();
+
+    let raw = runtime.block_on(RawPage::open(&connection, &list));
+    world.run(&["open", &list]);
+    let seen = world.text(&["snapshot"]);
+    let button = find_ref(&seen, "button");
+    let peer_button = peer.as_ref().map(|peer| {
+        let _ = peer.text(&["open", &list]);
+        let seen = peer.text(&["snapshot", "-i"]);
+        println!(
+            "snapshot of /bench: ours {} bytes, agent-browser -i {} bytes",
+            world.text(&["snapshot"]).len(),
+            seen.len()
+        );
+        peer_ref(&seen, "button")
+    });
+    for _ in 0..ROUNDS {
+        floor.add(timed(Command::new(&empty)));
+        rows[0].raw.add(clock(|| runtime.block_on(raw.snapshot())));
+        rows[0].ours.add(timed(world.command(&["snapshot"])));
+        rows[1].raw.add(clock(|| runtime.block_on(raw.click("#b1"))));
+        rows[1].ours.add(timed(world.command(&["click", &button])));
+        if let (Some(peer), Some(target)) = (&peer, &peer_button) {
+            rows[0].peer.add(timed(peer.command(&["snapshot", "-i"])));
+            rows[1].peer.add(timed(peer.command(&["click", target])));
+        }
+    }
+
+    let raw = runtime.block_on(RawPage::open(&connection, &form));
+    world.run(&["open", &form]);
+    if let Some(peer) = &peer {
+        let _ = peer.text(&["open", &form]);
+    }
+    for round in 0..ROUNDS {
+        let value = format!("value {round}");
+        rows[2].raw.add(clock(|| runtime.block_on(raw.fill("#text", &value))));
+        rows[2].ours.add(timed(world.command(&["fill", "#text", &value])));
+        if let Some(peer) = &peer {
+            rows[2].peer.add(timed(peer.command(&["fill", "#text", &value])));
+        }
+    }
+    println!("empty process          median {}", micros(floor.median()));
+    for row in &rows {
+        let base = floor.median() + row.raw.median();
+        println!(
+            "{:<10} raw loop {:>10}  tabwire {:>10}  over raw and an empty process {:>10}",
+            row.name,
+            micros(row.raw.median()),
+            micros(row.ours.median()),
+            micros(row.ours.median().saturating_sub(base)),
+        );
+        if peer.is_some() {
+            println!(
+                "{:<10} agent-browser {:>10}  ours / its {}",
+                "",
+                micros(row.peer.median()),
+                ratio(row.ours.median(), row.peer.median())
+            );
+        }
+    }
+    if peer.is_none() {
+        println!("agent-browser is not installed: run `npm ci --ignore-scripts` in benches/peers");
+    }
+    drop(connection);
+}
+
+fn clock(work: impl FnOnce()) -> Duration {
+    let before = Instant::now();
+    work();
+    before.elapsed()
+}
+
+/// The first ref on a line that has this word, as our snapshots write it.
+fn find_ref(text: &str, word: &str) -> String {
+    let from = text.find(word).expect("there is one");
+    let rest = &text[from..];
+    let (start, end) = (rest.find("[e").expect("a ref") + 1, rest.find(']').expect("closed"));
+    rest[start..end].to_owned()
+}
+
+/// The first ref on a line that has this word, as the peer writes it.
+fn peer_ref(text: &str, word: &str) -> String {
+    let line = text.lines().find(|line| line.contains(word)).expect("there is one");
+    let start = line.find("ref=").expect("a ref") + 4;
+    let end = line[start..].find([']', ',']).map_or(line.len(), |end| start + end);
+    format!("@{}", &line[start..end])
+}
+
+fn browser_program() -> PathBuf {
+    tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path
+}

@@ -1,0 +1,59 @@
+//! agent-browser for comparison, where it is installed (`npm ci` in `benches/peers`). Ended on drop.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::bare_browser::FLAGS;
+
+/// agent-browser with a home of its own.
+#[derive(Debug)]
+pub struct Peer {
+    program: PathBuf,
+    browser: PathBuf,
+    home: tempfile::TempDir,
+}
+
+impl Peer {
+    /// The peer below `benches/peers`, driving this browser; none when it is not installed.
+    #[must_use]
+    pub fn find(benches: &Path, browser: &Path) -> Option<Self> {
+        let root = benches.join("peers/node_modules/agent-browser/bin");
+        let program =
+            std::fs::read_dir(root).ok()?.flatten().map(|entry| entry.path()).find(|path| {
+                path.file_name().is_some_and(|name| name.to_string_lossy().contains("linux-x64"))
+            })?;
+        let mut mode = std::fs::metadata(&program).ok()?.permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+        std::fs::set_permissions(&program, mode).ok()?;
+        Some(Self { program, browser: browser.to_owned(), home: tempfile::tempdir().ok()? })
+    }
+
+    /// A command of the peer, not run yet.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(arguments)
+            .env("HOME", self.home.path())
+            .env("AGENT_BROWSER_EXECUTABLE_PATH", &self.browser)
+            .env("AGENT_BROWSER_ARGS", FLAGS.join(","));
+        command
+    }
+
+    /// What a command of the peer prints.
+    ///
+    /// # Panics
+    /// When it fails.
+    #[must_use]
+    pub fn text(&self, arguments: &[&str]) -> String {
+        let output = self.command(arguments).output().expect("the peer runs");
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.command(&["close"]).output();
+    }
+}

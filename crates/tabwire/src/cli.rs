@@ -7,23 +7,26 @@ use clap::{Args, Subcommand};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
+/// The heading of what every command takes.
+const COMMON: &str = "Common options";
+
 /// What every command takes.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct GlobalFlags {
     /// Act on this session.
-    #[arg(long, global = true, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
     pub(crate) session: Option<SessionName>,
 
     /// Print JSON.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = COMMON)]
     pub(crate) json: bool,
 
     /// Print only the answer, no notes or progress.
-    #[arg(long, short, global = true)]
+    #[arg(long, short, global = true, help_heading = COMMON)]
     pub(crate) quiet: bool,
 
     /// Give up after this long, e.g. `10s`, `500ms`, `2m`.
-    #[arg(long, global = true, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, global = true, help_heading = COMMON, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
 
     /// A directory that files may be read from and written to; may be repeated. The current one if left out.

@@ -62,7 +62,6 @@ pub fn command() -> clap::Command {
 fn with_actions(actions: impl Iterator<Item = &'static Definition>) -> clap::Command {
     let base = clap::Command::new("tabwire")
         .version(tabwire_wire::VERSION)
-        .about("Lets software agents drive a browser.")
         .max_term_width(100)
         .arg_required_else_help(true)
         .subcommand_required(true)
@@ -70,7 +69,9 @@ fn with_actions(actions: impl Iterator<Item = &'static Definition>) -> clap::Com
             "Several actions may be given at once, separated by --then.\n\nStart with:\n  tabwire open https://example.org\n  tabwire snapshot\n  tabwire click e3\n  tabwire close",
         );
     let base = Command::augment_subcommands(GlobalFlags::augment_args(base));
-    base.subcommands(actions.map(action_command))
+    // The enum's own text must not take the place of the program's.
+    let about = "Lets software agents drive a browser";
+    base.about(about).long_about(about).subcommands(actions.map(action_command))
 }
 
 fn action_command(definition: &'static Definition) -> clap::Command {

@@ -12,6 +12,7 @@ mod command_line;
 mod daemon_fault;
 mod doctor;
 mod evaluation;
+mod files;
 mod fixture_site;
 mod leftover;
 mod link_fault;

@@ -31,6 +31,7 @@ fn t31_downloads_land_in_our_directory_or_where_they_were_wished_for() {
     check(&["--url", "/download/plain.txt", "--path", "work/out.txt"], &work.join("out.txt"), "plain content\n");
     check(&["#blob", "--path", "work"], &work.join("blob.txt"), "blob content\n");
     let clicked = world.json(&["click", "#attribute"]);
+    assert!(clicked["result"]["downloads"][0]["path"].is_string(), "{clicked}");
     assert_eq!(path_of(&clicked["result"]["downloads"][0]), downloads.join("renamed.txt"), "{clicked}");
     assert_eq!(downloads.metadata().expect("there").mode() & 0o777, 0o700);
     assert_eq!(world.files("state/downloads"), ["_.._evil.sh.download", "renamed.txt", "report-2.txt", "report.txt"]);

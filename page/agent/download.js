@@ -17,3 +17,10 @@ agent.saveAddress = ({ url }) => {
   link.click();
   return null;
 };
+
+/** The click if it makes the browser save what a link leads to, which no other event tells of; else null. */
+function savingClick(event) {
+  const link = event.composedPath().find((node) => node.localName === "a" && node.hasAttribute?.("download") && node.href);
+  if (link === undefined) return null;
+  return link.origin === location.origin || link.protocol === "blob:" || link.protocol === "data:" ? event : null;
+}

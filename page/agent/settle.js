@@ -21,6 +21,7 @@ class Watch {
     this.contents = 0;
     this.inputs = new Map();
     this.waiting = null;
+    this.saving = null;
     this.focused = deepFocus();
     this.timeline = document.timeline.currentTime ?? 0;
     this.observer = new MutationObserver((records) => this.count(records));
@@ -64,6 +65,7 @@ class Watch {
   }
 
   note(event) {
+    if (event.type === "click") this.saving ??= savingClick(event);
     this.inputs.set(event.type, (this.inputs.get(event.type) ?? 0) + 1);
     this.waiting?.();
   }
@@ -169,6 +171,7 @@ function settled(watch, extra) {
   const report = { mutations: watch.changes, elements: watch.elements, contents: watch.contents, url: location.href, title: document.title, loading: document.readyState !== "complete", ...extra };
   if (animations.length > 0) Object.assign(report, { animations: animations.length, animationsEnd: Math.round(remainingTime(animations)) });
   if (focused !== watch.focused) report.focused = focused === null || focused === focused.ownerDocument.body ? null : describeElement(focused);
+  if (watch.saving !== null && !watch.saving.defaultPrevented) report.saving = true;
   return report;
 }
 

@@ -28,13 +28,20 @@ fn t31_downloads_land_in_our_directory_or_where_they_were_wished_for() {
     check(&["--url", "/download/report.txt"], &downloads.join("report-2.txt"), "report content\n");
     check(&["#name-traversal"], &downloads.join("_.._evil.sh.download"), "content of ../../evil.sh\n");
     let work = world.home().canonicalize().expect("there").join("work");
-    check(&["--url", "/download/plain.txt", "--path", "work/out.txt"], &work.join("out.txt"), "plain content\n");
+    check(
+        &["--url", "/download/plain.txt", "--path", "work/out.txt"],
+        &work.join("out.txt"),
+        "plain content\n",
+    );
     check(&["#blob", "--path", "work"], &work.join("blob.txt"), "blob content\n");
     let clicked = world.json(&["click", "#attribute"]);
     assert!(clicked["result"]["downloads"][0]["path"].is_string(), "{clicked}");
     assert_eq!(path_of(&clicked["result"]["downloads"][0]), downloads.join("renamed.txt"), "{clicked}");
     assert_eq!(downloads.metadata().expect("there").mode() & 0o777, 0o700);
-    assert_eq!(world.files("state/downloads"), ["_.._evil.sh.download", "renamed.txt", "report-2.txt", "report.txt"]);
+    assert_eq!(
+        world.files("state/downloads"),
+        ["_.._evil.sh.download", "renamed.txt", "report-2.txt", "report.txt"]
+    );
     let listed = world.run(&["downloads"]).succeeded();
     assert_eq!(listed.stdout.lines().count(), 6, "{listed:?}");
     assert_eq!(world.files("state/incoming"), [""; 0], "something was left");
@@ -51,7 +58,8 @@ fn t30_t32_nothing_outside_the_roots_is_read_or_written() {
     symlink(outside.path().join("secret.txt"), world.home().join("secret-link")).expect("linked");
     fs::write(world.home().join("mine.txt"), "mine").expect("written");
     let name = outside.path().to_string_lossy().into_owned();
-    let (target, traversal) = (format!("{name}/new.txt"), format!("../{}/new.txt", name.trim_start_matches("/tmp/")));
+    let (target, traversal) =
+        (format!("{name}/new.txt"), format!("../{}/new.txt", name.trim_start_matches("/tmp/")));
     for path in [target.as_str(), traversal.as_str(), "link/new.txt", "mine.txt/../../new.txt"] {
         refused(&world, &["download-file", "--url", "/download/plain.txt", "--path", path]);
     }

@@ -18,9 +18,8 @@ pub(crate) fn fault(path: &Path, error: &io::Error) -> Failure {
         }
         Some(Errno::XDEV) => told(ErrorCode::PolicyDenied, "leads out of its root"),
         Some(Errno::ISDIR) => told(ErrorCode::BadArgs, "is a directory").with_hint("Give a file."),
-        Some(Errno::NODEV | Errno::NXIO) => {
-            told(ErrorCode::PolicyDenied, "is no plain file").with_hint("Devices, sockets and pipes are not opened.")
-        }
+        Some(Errno::NODEV | Errno::NXIO) => told(ErrorCode::PolicyDenied, "is no plain file")
+            .with_hint("Devices, sockets and pipes are not opened."),
         Some(Errno::NOENT) => told(ErrorCode::BadArgs, "is not there").with_hint("Check the path."),
         _ => Failure::new(ErrorCode::BadArgs, format!("{} cannot be used: {error}.", path.display()))
             .with_hint("Check that you may read or write there and that there is room."),

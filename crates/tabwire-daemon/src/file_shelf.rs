@@ -98,7 +98,8 @@ impl FileShelf {
             }
         }
         let message = format!("There are too many files called {}.", path.display());
-        Err(Failure::new(ErrorCode::Busy, message).with_hint("Remove some of them, or give a path of your own."))
+        Err(Failure::new(ErrorCode::Busy, message)
+            .with_hint("Remove some of them, or give a path of your own."))
     }
 
     fn next_number(&self, path: &Path) -> u64 {
@@ -116,7 +117,12 @@ impl FileShelf {
     }
 
     /// Gives an open file to browsers under its own name, in a directory of its own.
-    pub(crate) fn offer(&self, file: &mut File, path: &Path, name: &std::ffi::OsStr) -> Result<Offered, Failure> {
+    pub(crate) fn offer(
+        &self,
+        file: &mut File,
+        path: &Path,
+        name: &std::ffi::OsStr,
+    ) -> Result<Offered, Failure> {
         let facts = file.metadata().map_err(|error| fault(path, &error))?;
         if facts.len() > UPLOAD_BYTES {
             return Err(too_large(path, facts.len(), UPLOAD_BYTES));
@@ -155,7 +161,8 @@ fn hand_over(file: &mut File, place: &Place, modified: Option<SystemTime>) -> io
 /// Removes what was handed to pages long ago.
 fn forget_old(uploads: &Path) {
     for entry in std::fs::read_dir(uploads).into_iter().flatten().flatten() {
-        let age = entry.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
+        let age =
+            entry.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
         if age.is_some_and(|age| age > UPLOAD_KEPT) {
             // Tried again with the next one.
             let _ = std::fs::remove_dir_all(entry.path());

@@ -4,9 +4,9 @@ use crate::limits::NAME_BYTES;
 
 /// Names that mean a device on some system, whatever extension they have. A table.
 const RESERVED: &[&str] = &[
-    "con", "prn", "aux", "nul", "conin$", "conout$", "clock$", "com0", "com1", "com2", "com3", "com4", "com5",
-    "com6", "com7", "com8", "com9", "com¹", "com²", "com³", "lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6",
-    "lpt7", "lpt8", "lpt9", "lpt¹", "lpt²", "lpt³",
+    "con", "prn", "aux", "nul", "conin$", "conout$", "clock$", "com0", "com1", "com2", "com3", "com4",
+    "com5", "com6", "com7", "com8", "com9", "com¹", "com²", "com³", "lpt0", "lpt1", "lpt2", "lpt3", "lpt4",
+    "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "lpt¹", "lpt²", "lpt³",
 ];
 
 /// Longest extension that is kept when a name is cut, dot included.
@@ -53,14 +53,17 @@ fn tidied(part: &str) -> String {
 
 fn trim(name: &str) -> &str {
     // A leading dash reads as an option, a leading dot hides, and some systems drop trailing dots and spaces.
-    let name = name.trim_start_matches(|letter: char| matches!(letter, '.' | '-' | '~') || letter.is_whitespace());
+    let name =
+        name.trim_start_matches(|letter: char| matches!(letter, '.' | '-' | '~') || letter.is_whitespace());
     name.trim_end_matches(|letter: char| letter == '.' || letter.is_whitespace())
 }
 
 fn harmless(letter: char) -> Option<char> {
     match letter {
         letter if letter.is_control() || is_unseen(letter) => None,
-        '<' | '>' | ':' | '"' | '|' | '?' | '*' | '/' | '\\' | '%' | '$' | '`' | '\'' | ';' | '&' | '!' => Some('_'),
+        '<' | '>' | ':' | '"' | '|' | '?' | '*' | '/' | '\\' | '%' | '$' | '`' | '\'' | ';' | '&' | '!' => {
+            Some('_')
+        }
         letter if letter.is_whitespace() => Some(' '),
         letter => Some(letter),
     }

@@ -33,14 +33,22 @@ struct Progress {
 }
 
 /// Bytes as the protocol writes them.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count of bytes that was sent as a float")]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of bytes that was sent as a float"
+)]
 fn bytes(number: f64) -> u64 {
     number.max(0.0) as u64
 }
 
 impl DownloadKeeper {
     /// Follows the downloads of a browser. With files, every one is kept; without, only those asked for.
-    pub(crate) fn start(connection: &Connection, files: Option<Arc<dyn Files>>, tasks: &TaskGroup) -> Arc<Self> {
+    pub(crate) fn start(
+        connection: &Connection,
+        files: Option<Arc<dyn Files>>,
+        tasks: &TaskGroup,
+    ) -> Arc<Self> {
         let browser = connection.browser();
         let methods = ["Browser.downloadWillBegin", "Browser.downloadProgress"];
         let events = browser.events(EventFilter::methods(methods));
@@ -131,7 +139,10 @@ impl DownloadKeeper {
             "canceled" => {
                 let of = bytes(progress.total_bytes);
                 let reason = if of > 0 {
-                    format!("it broke off or was cancelled after {} of {of} bytes", bytes(progress.received_bytes))
+                    format!(
+                        "it broke off or was cancelled after {} of {of} bytes",
+                        bytes(progress.received_bytes)
+                    )
                 } else {
                     "it broke off or was cancelled".to_owned()
                 };
@@ -143,7 +154,12 @@ impl DownloadKeeper {
 
     /// Puts a file that is whole in its place; only then is the download complete.
     async fn keep(&self, guid: String) {
-        let suggested = self.log.entries().find(&guid).filter(|found| !found.is_over()).map(|found| found.suggested.clone());
+        let suggested = self
+            .log
+            .entries()
+            .find(&guid)
+            .filter(|found| !found.is_over())
+            .map(|found| found.suggested.clone());
         let (Some(suggested), Some(files)) = (suggested, self.files()) else { return };
         let kept = keep_file(files, None, guid.clone(), suggested, None).await;
         match kept {
@@ -165,7 +181,12 @@ impl DownloadKeeper {
     }
 
     /// Moves a complete download to where its asker wants it.
-    pub(crate) async fn put(&self, guid: &str, files: Arc<dyn Files>, wish: PathBuf) -> Result<PathBuf, Failure> {
+    pub(crate) async fn put(
+        &self,
+        guid: &str,
+        files: Arc<dyn Files>,
+        wish: PathBuf,
+    ) -> Result<PathBuf, Failure> {
         let found = self.log.entries().find(guid).map(|found| (found.path.clone(), found.suggested.clone()));
         let (path, suggested) = found.unwrap_or_default();
         let moved = keep_file(files, path.map(PathBuf::from), guid.to_owned(), suggested, Some(wish)).await?;

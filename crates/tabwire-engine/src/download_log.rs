@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_wire::FrameId;
 use tokio::sync::watch;
 
-use crate::limits::{DOWNLOADS_REMEMBERED, DOWNLOAD_BYTES};
+use crate::limits::{DOWNLOAD_BYTES, DOWNLOADS_REMEMBERED};
 use crate::snapshot::PageText;
 
 /// How far a download is.
@@ -94,7 +94,12 @@ impl Download {
         match self.state {
             DownloadState::UnderWay => format!("{:?} under way: {}{of} bytes", self.name, self.bytes),
             DownloadState::Complete => {
-                format!("{:?} complete: {} bytes in {}", self.name, self.bytes, self.path.as_deref().unwrap_or("?"))
+                format!(
+                    "{:?} complete: {} bytes in {}",
+                    self.name,
+                    self.bytes,
+                    self.path.as_deref().unwrap_or("?")
+                )
             }
             DownloadState::Failed => {
                 format!("{:?} failed: {}", self.name, self.reason.as_deref().unwrap_or("it broke off"))
@@ -190,7 +195,8 @@ impl DownloadLog {
     /// Changes what is known of a download that is not over.
     pub(crate) fn change(&self, guid: &str, change: impl FnOnce(&mut Download)) {
         self.entries.send_if_modified(|entries| {
-            let found = entries.list.iter_mut().rev().find(|download| download.guid == guid && !download.is_over());
+            let found =
+                entries.list.iter_mut().rev().find(|download| download.guid == guid && !download.is_over());
             let is_known = found.is_some();
             if let Some(download) = found {
                 change(download);
@@ -269,10 +275,16 @@ mod tests {
         let last = (DOWNLOADS_REMEMBERED + 4).to_string();
         log.fail(&last, "first");
         log.fail(&last, "second");
-        assert_eq!(log.entries().find(&last).and_then(|download| download.reason.clone()).as_deref(), Some("first"));
+        assert_eq!(
+            log.entries().find(&last).and_then(|download| download.reason.clone()).as_deref(),
+            Some("first")
+        );
         let count = log.entries().count();
         log.begin(begun("new"));
-        assert_eq!(log.entries().since(count).map(|download| download.guid.clone()).collect::<Vec<_>>(), ["new"]);
+        assert_eq!(
+            log.entries().since(count).map(|download| download.guid.clone()).collect::<Vec<_>>(),
+            ["new"]
+        );
         log.fail_all("gone");
         assert!(log.entries().since(0).all(Download::is_over));
     }

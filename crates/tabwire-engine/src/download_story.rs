@@ -18,12 +18,19 @@ pub(crate) struct DownloadStory {
     told: Vec<DownloadBegun>,
     /// Tabs the page opened, by their main frames.
     tabs: Vec<FrameId>,
+    /// Whether one is sure to begin, which takes as long as its site takes to answer.
+    expected: bool,
 }
 
 impl DownloadStory {
     /// Begins before the action.
     pub(crate) fn begin(browser: &Browser) -> Self {
-        Self { since: browser.downloads().log().entries().count(), told: Vec::new(), tabs: Vec::new() }
+        Self {
+            since: browser.downloads().log().entries().count(),
+            told: Vec::new(),
+            tabs: Vec::new(),
+            expected: false,
+        }
     }
 
     /// The page told of a download.
@@ -34,6 +41,11 @@ impl DownloadStory {
     /// The page opened a tab.
     pub(crate) fn add_tab(&mut self, target: &TargetId) {
         self.tabs.push(FrameId::new(target.as_str()));
+    }
+
+    /// A link was clicked whose target the browser saves.
+    pub(crate) fn expect_one(&mut self) {
+        self.expected = true;
     }
 
     fn is_ours(&self, download: &Download, page: &Page, browser: &Browser) -> bool {
@@ -63,7 +75,12 @@ impl DownloadStory {
     }
 
     /// Waits for the first download to begin in a frame.
-    pub(crate) async fn first_in(&self, frame: &FrameId, browser: &Browser, deadline: Deadline) -> Option<Download> {
+    pub(crate) async fn first_in(
+        &self,
+        frame: &FrameId,
+        browser: &Browser,
+        deadline: Deadline,
+    ) -> Option<Download> {
         let mut log = browser.downloads().log().watch();
         let find = |entries: &Entries| {
             entries.since(self.since).find(|download| download.frame.as_ref() == Some(frame)).cloned()
@@ -76,7 +93,7 @@ impl DownloadStory {
     /// The downloads, once those that end soon have ended.
     pub(crate) async fn told(self, page: &Page, browser: &Browser, deadline: Deadline) -> Vec<Download> {
         let downloads = browser.downloads();
-        if self.told.is_empty() && self.so_far(page, browser).is_empty() {
+        if self.told.is_empty() && !self.expected && self.so_far(page, browser).is_empty() {
             return Vec::new();
         }
         if !downloads.is_listening() {
@@ -86,7 +103,9 @@ impl DownloadStory {
         let mut log = downloads.log().watch();
         let over = log.wait_for(|entries| {
             let known = self.pick(entries, page, browser);
-            guids.iter().all(|guid| entries.find(guid).is_some()) && known.iter().all(Download::is_over)
+            let begun =
+                guids.iter().all(|guid| entries.find(guid).is_some()) && !(self.expected && known.is_empty());
+            begun && known.iter().all(Download::is_over)
         });
         let until = deadline.instant().min(tokio::time::Instant::now() + SETTLE_DOWNLOAD);
         // What takes longer is told as it is.

@@ -101,7 +101,9 @@ impl<'a> DownloadTab<'a> {
                 let refused = format!("the site cannot be reached: {reason}");
                 ("Fetch.failRequest", json!({"requestId": request, "errorReason": reason}), Some(refused))
             }
-            (None, Some(301 | 302 | 303 | 307 | 308)) => ("Fetch.continueResponse", json!({"requestId": request}), None),
+            (None, Some(301 | 302 | 303 | 307 | 308)) => {
+                ("Fetch.continueResponse", json!({"requestId": request}), None)
+            }
             (None, Some(status)) if status == 204 || status >= 300 => {
                 let refused = format!("the site answered with status {status}");
                 ("Fetch.failRequest", json!({"requestId": request, "errorReason": "Aborted"}), Some(refused))
@@ -149,7 +151,8 @@ mod tests {
 
     #[test]
     fn what_a_site_would_show_becomes_an_attachment_under_its_own_name() {
-        let header = |value: &str| vec![Header { name: "content-Disposition".to_owned(), value: value.to_owned() }];
+        let header =
+            |value: &str| vec![Header { name: "content-Disposition".to_owned(), value: value.to_owned() }];
         for (given, wanted) in [
             ("inline; filename=\"a;b.txt\"", "attachment; filename=\"a;b.txt\""),
             ("attachment; filename*=UTF-8''%41", "attachment; filename*=UTF-8''%41"),

@@ -22,6 +22,8 @@ pub(crate) struct Rest {
     pub(crate) arrived: Option<bool>,
     /// What the pointer met in place of the element.
     pub(crate) guard: Option<Guard>,
+    /// Whether the browser saves what a link leads to that was clicked.
+    pub(crate) saving: bool,
 }
 
 /// What the agent's guard saw of the pointer.

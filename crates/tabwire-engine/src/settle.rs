@@ -192,6 +192,9 @@ impl Watch {
         if let Some(failure) = rest.guard.as_ref().and_then(|guard| guard.to_failure(rest.arrived)) {
             return Err(failure);
         }
+        if rest.saving {
+            self.downloads.expect_one();
+        }
         self.await_animations(&rest, deadline).await;
         if let Some(value) = rest.value.as_ref().and_then(Value::as_str) {
             changes.value = Some(value.to_owned());
@@ -256,6 +259,10 @@ impl Watch {
         }
         for begun in std::mem::take(&mut self.unfolding.downloads) {
             self.downloads.add(begun);
+        }
+        if self.unfolding.gave_up && !changes.navigated {
+            // What becomes a download is a navigation first, and is told a moment after that has ended.
+            self.downloads.expect_one();
         }
         changes.downloads = self.downloads.told(page, browser, deadline).await;
     }

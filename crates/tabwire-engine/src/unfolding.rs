@@ -41,6 +41,8 @@ pub(crate) struct Unfolding {
     /// The document that is being loaded in place of the page's.
     pub(crate) loading: Option<String>,
     pub(crate) navigated: bool,
+    /// Whether the page began to load another document and gave up.
+    pub(crate) gave_up: bool,
     /// Windows the page opened.
     pub(crate) windows: usize,
     pub(crate) downloads: Vec<DownloadBegun>,
@@ -145,7 +147,7 @@ impl Unfolding {
                 }
             }
             "Page.windowOpen" => self.windows += 1,
-            "Page.frameStoppedLoading" if !self.navigated => self.loading = None,
+            "Page.frameStoppedLoading" if !self.navigated => self.gave_up |= self.loading.take().is_some(),
             "Page.downloadWillBegin" => {
                 self.loading = None;
                 self.downloads.push(event.to()?);

@@ -70,7 +70,8 @@ struct Waiting<'a> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let is_over = self.context.browser.downloads().log().entries().find(self.guid).is_none_or(Download::is_over);
+        let is_over =
+            self.context.browser.downloads().log().entries().find(self.guid).is_none_or(Download::is_over);
         if !is_over {
             self.context.browser.downloads().cancel(self.guid, "it took too long");
         }
@@ -93,7 +94,8 @@ impl Action for DownloadFile {
         let download = match wanted {
             Wanted::Element(target) => self.click(context, &page, &target).await?,
             Wanted::Address(address) => {
-                let address: Address = page.call("address", &json!({"url": address}), context.deadline).await?;
+                let address: Address =
+                    page.call("address", &json!({"url": address}), context.deadline).await?;
                 match address.url.split_once(':').map(|(scheme, _)| scheme) {
                     Some("http" | "https") => self.fetch(context, &page, &address.url).await?,
                     Some("data" | "blob") => self.save(context, &page, &address.url).await?,
@@ -120,10 +122,16 @@ impl DownloadFile {
         };
         match (&self.target, &self.url) {
             (Some(target), None) if is_address(target) => Ok(Wanted::Address(target.clone())),
-            (Some(target), None) => Ok(Wanted::Element(TargetArguments { target: target.clone(), nth: self.nth })),
+            (Some(target), None) => {
+                Ok(Wanted::Element(TargetArguments { target: target.clone(), nth: self.nth }))
+            }
             (None, Some(url)) => Ok(Wanted::Address(url.clone())),
-            _ => Err(Failure::new(ErrorCode::BadArgs, "Either an element or an address is to be downloaded.")
-                .with_hint("Give one: `tabwire download-file e12`, or `tabwire download-file https://…`.")),
+            _ => {
+                Err(Failure::new(ErrorCode::BadArgs, "Either an element or an address is to be downloaded.")
+                    .with_hint(
+                        "Give one: `tabwire download-file e12`, or `tabwire download-file https://…`.",
+                    ))
+            }
         }
     }
 
@@ -132,7 +140,12 @@ impl DownloadFile {
     }
 
     /// Clicks and waits for what comes of it.
-    async fn click(&self, context: &Context, page: &Page, target: &TargetArguments) -> Result<Download, Failure> {
+    async fn click(
+        &self,
+        context: &Context,
+        page: &Page,
+        target: &TargetArguments,
+    ) -> Result<Download, Failure> {
         let story = DownloadStory::begin(&context.browser);
         let watch = Watch::arm(page, &context.browser);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
@@ -140,7 +153,8 @@ impl DownloadFile {
         let clicking = Click::at(point);
         // Large files are stopped while the click settles.
         let begun = async {
-            let until = Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
+            let until =
+                Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
             let begun = story.first(page, &context.browser, until).await;
             if let Some(begun) = &begun {
                 context.browser.downloads().limit(&begun.guid, self.limit());
@@ -153,13 +167,12 @@ impl DownloadFile {
                 return Err(dialog.to_failure());
             }
             if changes.navigated && changes.downloads.is_empty() {
-                return Err(not_downloaded("the page went elsewhere instead").with_hint(
-                    "What it shows can be saved by its address: `tabwire download-file URL`.",
-                ));
+                return Err(not_downloaded("the page went elsewhere instead")
+                    .with_hint("What it shows can be saved by its address: `tabwire download-file URL`."));
             }
             Ok(())
         };
-        let (begun, ()) = tokio::try_join!(async { Ok(page.unless_blocked(async { Ok(begun.await) }).await?) }, clicked)?;
+        let (begun, ()) = tokio::try_join!(page.unless_blocked(async { Ok(begun.await) }), clicked)?;
         let begun = begun.ok_or_else(|| {
             not_downloaded(&format!("nothing came of the click on {}", element.description()))
         })?;
@@ -190,8 +203,10 @@ impl DownloadFile {
         story: &DownloadStory,
         frame: &FrameId,
     ) -> Result<Download, Failure> {
-        let until = Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
-        let begun = page.unless_blocked(async { Ok(story.first_in(frame, &context.browser, until).await) }).await?;
+        let until =
+            Deadline::at(context.deadline.instant().min(tokio::time::Instant::now() + DOWNLOAD_BEGINS));
+        let begun =
+            page.unless_blocked(async { Ok(story.first_in(frame, &context.browser, until).await) }).await?;
         let begun = begun.ok_or_else(|| not_downloaded("the browser told of none"))?;
         context.browser.downloads().limit(&begun.guid, self.limit());
         self.finish(context, page, &begun.guid).await
@@ -205,12 +220,20 @@ impl DownloadFile {
         let Some(download) = ended else {
             let so_far = context.browser.downloads().log().entries().find(guid).map(Download::line);
             drop(waiting);
-            let message = format!("The download was not complete in time and was cancelled: {}.", so_far.unwrap_or_default());
-            return Err(Failure::new(ErrorCode::Timeout, message).with_hint("Give it more time with --timeout."));
+            let message = format!(
+                "The download was not complete in time and was cancelled: {}.",
+                so_far.unwrap_or_default()
+            );
+            return Err(
+                Failure::new(ErrorCode::Timeout, message).with_hint("Give it more time with --timeout.")
+            );
         };
         let failed = |reason: String| {
-            Failure::new(ErrorCode::DownloadFailed, format!("The download of {:?} failed: {reason}.", download.name))
-                .with_hint("Try again; a file that is too large wants a larger --max-bytes.")
+            Failure::new(
+                ErrorCode::DownloadFailed,
+                format!("The download of {:?} failed: {reason}.", download.name),
+            )
+            .with_hint("Try again; a file that is too large wants a larger --max-bytes.")
         };
         if download.state == DownloadState::Failed {
             return Err(failed(download.reason.clone().unwrap_or_else(|| "it broke off".to_owned())));

@@ -47,7 +47,8 @@ impl Render for DownloadList {
         if self.downloads.is_empty() {
             return "nothing has been downloaded".to_owned();
         }
-        let mut lines: Vec<String> = self.forgotten.iter().map(|count| format!("({count} older ones)")).collect();
+        let mut lines: Vec<String> =
+            self.forgotten.iter().map(|count| format!("({count} older ones)")).collect();
         lines.extend(self.downloads.iter().map(Download::line));
         lines.join("\n")
     }

@@ -108,7 +108,10 @@ impl Action for Upload {
                 let facts: Facts = serde_json::from_value(facts).unwrap_or_default();
                 if facts.file {
                     let input = FileInput::Element(element.key());
-                    (Receiver { frame: element.frame.clone(), input, described: element.description() }, facts)
+                    (
+                        Receiver { frame: element.frame.clone(), input, described: element.description() },
+                        facts,
+                    )
                 } else {
                     self.open_chooser(context, &page, &target).await?
                 }
@@ -117,7 +120,8 @@ impl Action for Upload {
         self.check(&receiver, &facts, &offered)?;
         self.give(context, &page, &receiver, &offered).await?;
         let settled = watch.settle(&page, &context.browser, None, context.deadline).await?;
-        let files = offered.iter().map(|file| GivenFile { name: file.name.clone(), bytes: file.bytes }).collect();
+        let files =
+            offered.iter().map(|file| GivenFile { name: file.name.clone(), bytes: file.bytes }).collect();
         Ok(Uploaded { to: receiver.described, files, changes: settled.changes })
     }
 }
@@ -125,7 +129,8 @@ impl Action for Upload {
 impl Upload {
     fn offered(&self, context: &Context) -> Result<Vec<Offered>, Failure> {
         if self.files.is_empty() || self.files.len() > UPLOAD_FILES {
-            let message = format!("One to {UPLOAD_FILES} files are uploaded at once, not {}.", self.files.len());
+            let message =
+                format!("One to {UPLOAD_FILES} files are uploaded at once, not {}.", self.files.len());
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
         self.files.iter().map(|path| context.files.offer(path)).collect()
@@ -145,7 +150,8 @@ impl Upload {
         let clicking = Click::at(element.prepared.point);
         click_element(context, page, &element, &clicking, watch).await?;
         let opened = async {
-            let opened = tokio::time::timeout_at(context.deadline.instant(), chooser.wait_for(Option::is_some)).await;
+            let opened =
+                tokio::time::timeout_at(context.deadline.instant(), chooser.wait_for(Option::is_some)).await;
             let opened = opened.ok().and_then(Result::ok).and_then(|opened| opened.clone());
             opened.ok_or_else(|| opens_none(&element))
         };
@@ -153,10 +159,18 @@ impl Upload {
         self.chooser(page, opened, context.deadline).await
     }
 
-    async fn chooser(&self, page: &Page, open: FileChooser, deadline: Deadline) -> Result<(Receiver, Facts), Failure> {
+    async fn chooser(
+        &self,
+        page: &Page,
+        open: FileChooser,
+        deadline: Deadline,
+    ) -> Result<(Receiver, Facts), Failure> {
         let Some(node) = open.backend_node_id else {
-            return Err(Failure::new(ErrorCode::NotActionable, "The open file chooser belongs to no file input.")
-                .with_hint("Choosers that pages open with showOpenFilePicker cannot be answered."));
+            return Err(Failure::new(
+                ErrorCode::NotActionable,
+                "The open file chooser belongs to no file input.",
+            )
+            .with_hint("Choosers that pages open with showOpenFilePicker cannot be answered."));
         };
         let receiver = Receiver {
             frame: open.frame_id.clone(),
@@ -174,8 +188,11 @@ impl Upload {
                 .with_hint("Fill in or choose what enables it first."));
         }
         if facts.directory {
-            return Err(Failure::new(ErrorCode::NotActionable, format!("{to} asks for a folder, which cannot be given."))
-                .with_hint("Look for an input that takes files."));
+            return Err(Failure::new(
+                ErrorCode::NotActionable,
+                format!("{to} asks for a folder, which cannot be given."),
+            )
+            .with_hint("Look for an input that takes files."));
         }
         if offered.len() > 1 && !facts.multiple {
             let message = format!("{to} takes one file, not {}.", offered.len());
@@ -184,8 +201,10 @@ impl Upload {
         let refused = offered.iter().find(|file| !self.any_kind && !is_accepted(&facts.accept, &file.name));
         let Some(refused) = refused else { return Ok(()) };
         let accept = PageText::cut(&facts.accept, 200);
-        let message = format!("{to} asks for {:?}, and {:?} is something else.", accept.as_str(), refused.name);
-        Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give another file, or --any-kind to try all the same."))
+        let message =
+            format!("{to} asks for {:?}, and {:?} is something else.", accept.as_str(), refused.name);
+        Err(Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Give another file, or --any-kind to try all the same."))
     }
 
     async fn give(
@@ -201,13 +220,15 @@ impl Upload {
         page.record().chooser_answered();
         // A page may empty its input as soon as it has the files, or leave; what it still has must be right.
         let Ok(Facts { files, .. }) = facts_of(page, receiver, context.deadline).await else { return Ok(()) };
-        let unread = files.iter().zip(offered).find(|(seen, file)| seen.name == file.name && seen.bytes != file.bytes);
+        let unread =
+            files.iter().zip(offered).find(|(seen, file)| seen.name == file.name && seen.bytes != file.bytes);
         match unread {
             None => Ok(()),
             Some((_, file)) => {
                 let message = format!("The browser cannot read {:?}.", file.name);
-                Err(Failure::new(ErrorCode::NotActionable, message)
-                    .with_hint("A browser on another machine, or in a container, has no access to files here."))
+                Err(Failure::new(ErrorCode::NotActionable, message).with_hint(
+                    "A browser on another machine, or in a container, has no access to files here.",
+                ))
             }
         }
     }
@@ -217,7 +238,10 @@ async fn facts_of(page: &Page, receiver: &Receiver, deadline: Deadline) -> Resul
     let asked = page.driver().file_input(&receiver.frame, receiver.input, deadline);
     let facts: Value = page.unless_blocked(asked).await?;
     serde_json::from_value(facts).map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("The page agent's answer to fileInput is not understood: {error}."))
+        Failure::new(
+            ErrorCode::Internal,
+            format!("The page agent's answer to fileInput is not understood: {error}."),
+        )
     })
 }
 
@@ -228,7 +252,8 @@ fn no_chooser() -> Failure {
 
 fn opens_none(element: &Element) -> Failure {
     let message = format!("A click on {} opened no file chooser.", element.description());
-    Failure::new(ErrorCode::NotActionable, message).with_hint("Name the file input itself, or what opens the chooser.")
+    Failure::new(ErrorCode::NotActionable, message)
+        .with_hint("Name the file input itself, or what opens the chooser.")
 }
 
 impl Render for Uploaded {

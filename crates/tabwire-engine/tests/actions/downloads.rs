@@ -6,10 +6,11 @@ use serde_json::{Value, json};
 use tabwire_wire::ErrorCode;
 
 use crate::stage::Stage;
+use crate::test_files::content_of;
 
 fn content(download: &Value) -> String {
     let path = download["path"].as_str().unwrap_or_else(|| panic!("a path in {download}"));
-    std::fs::read_to_string(path).expect("the file is there")
+    content_of(path)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -30,7 +31,11 @@ async fn elements_are_downloaded_by_every_route() {
         ("#empty", "empty.bin", ""),
     ] {
         let done = stage.act("download_file", json!({"target": target})).await;
-        assert_eq!((done["name"].as_str(), done["state"].as_str()), (Some(name), Some("complete")), "{target}: {done}");
+        assert_eq!(
+            (done["name"].as_str(), done["state"].as_str()),
+            (Some(name), Some("complete")),
+            "{target}: {done}"
+        );
         assert_eq!(content(&done), holds, "{target}");
         assert_eq!(done["bytes"].as_u64(), Some(holds.len() as u64), "{target}");
     }
@@ -47,22 +52,28 @@ async fn elements_are_downloaded_by_every_route() {
 async fn addresses_are_downloaded_with_the_pages_cookies_and_without_a_trace() {
     let stage = Stage::at("/downloads/routes").await;
     let url = |path: &str| stage.site.url("a", path);
-    let refused = stage.fails(ErrorCode::DownloadFailed, "download_file", json!({"url": "/download/private"})).await;
+    let refused =
+        stage.fails(ErrorCode::DownloadFailed, "download_file", json!({"url": "/download/private"})).await;
     assert!(refused.message.contains("403"), "{refused:?}");
     stage.eval("document.cookie = 'session=alice; path=/; SameSite=Strict'").await;
     stage.eval("window.seen = 0; navigation.onnavigate = () => seen++; new MutationObserver(() => seen++).observe(document, {subtree: true, childList: true, attributes: true})").await;
     let private = stage.act("download_file", json!({"url": "/download/private"})).await;
-    assert_eq!((private["name"].as_str(), content(&private).as_str()), (Some("private.txt"), "secret of alice\n"));
+    assert_eq!(
+        (private["name"].as_str(), content(&private).as_str()),
+        (Some("private.txt"), "secret of alice\n")
+    );
     // What a browser would show is saved too.
     let page = stage.act("download_file", json!({"target": url("/plain")})).await;
     assert!(content(&page).contains("<html"), "{page}");
     let redirected = stage.act("download_file", json!({"target": url("/download/redirect")})).await;
     assert_eq!(redirected["name"], "redirected.txt");
-    let elsewhere = stage.act("download_file", json!({"target": stage.site.url("b", "/download/plain.txt")})).await;
+    let elsewhere =
+        stage.act("download_file", json!({"target": stage.site.url("b", "/download/plain.txt")})).await;
     assert_eq!(content(&elsewhere), "plain content\n");
     assert_eq!(stage.eval("seen").await, 0, "the page noticed");
     let wish = stage.files.put("old.txt", b"").with_file_name("wished.txt");
-    let wished = stage.act("download_file", json!({"target": url("/download/plain.txt"), "path": wish})).await;
+    let wished =
+        stage.act("download_file", json!({"target": url("/download/plain.txt"), "path": wish})).await;
     assert_eq!((wished["path"].as_str(), content(&wished).as_str()), (wish.to_str(), "plain content\n"));
     let data = stage.act("download_file", json!({"target": "data:text/plain,hello"})).await;
     assert_eq!(content(&data), "hello");
@@ -82,17 +93,28 @@ async fn failed_downloads_say_why() {
         assert!(failed.message.contains(words), "{params}: {failed:?}");
     };
     fails(ErrorCode::DownloadFailed, json!({"target": "#broken"}), "failed").await;
-    fails(ErrorCode::DownloadFailed, json!({"url": "/download/broken?bytes=100000&after=5000&milliseconds=50"}), "failed").await;
+    fails(
+        ErrorCode::DownloadFailed,
+        json!({"url": "/download/broken?bytes=100000&after=5000&milliseconds=50"}),
+        "failed",
+    )
+    .await;
     fails(ErrorCode::DownloadFailed, json!({"url": "/status?code=404"}), "404").await;
     fails(ErrorCode::DownloadFailed, json!({"url": "http://127.0.0.1:9/"}), "did not begin").await;
     fails(ErrorCode::DownloadFailed, json!({"target": "#huge", "max_bytes": 1_000_000}), "1000000").await;
-    fails(ErrorCode::DownloadFailed, json!({"url": "/download/large.bin", "max_bytes": 1_000}), "1000 ").await;
-    fails(ErrorCode::DownloadFailed, json!({"url": "/download/plain.txt", "max_bytes": 3}), "3 are the most").await;
+    fails(ErrorCode::DownloadFailed, json!({"url": "/download/large.bin", "max_bytes": 1_000}), "1000 ")
+        .await;
+    fails(ErrorCode::DownloadFailed, json!({"url": "/download/plain.txt", "max_bytes": 3}), "3 are the most")
+        .await;
     let slow = json!({"url": "/download/slow?bytes=100000&milliseconds=5000"});
-    let late = stage.try_act_in(None, "download_file", slow, Duration::from_millis(800)).await.expect_err("too slow");
+    let late = stage
+        .try_act_in(None, "download_file", slow, Duration::from_millis(800))
+        .await
+        .expect_err("too slow");
     assert_eq!(late.code, ErrorCode::Timeout, "{late:?}");
     let list = stage.act("downloads", json!({})).await;
-    let states: Vec<_> = list["downloads"].as_array().expect("a list").iter().map(|one| one["state"].clone()).collect();
+    let states: Vec<_> =
+        list["downloads"].as_array().expect("a list").iter().map(|one| one["state"].clone()).collect();
     assert!(!states.is_empty() && states.iter().all(|state| state == "failed"), "{list}");
     fails(ErrorCode::DownloadFailed, json!({"target": "#attribute-cross"}), "went elsewhere").await;
 }
@@ -101,7 +123,9 @@ async fn failed_downloads_say_why() {
 async fn what_a_click_downloads_is_told_with_its_path() {
     let stage = Stage::at("/downloads/routes").await;
     let click = async |target: &str| stage.act("click", json!({"target": target})).await["downloads"].clone();
-    for (target, holds) in [("#disposition", "report content\n"), ("#blob", "blob content\n"), ("#attribute", "plain content\n")] {
+    for (target, holds) in
+        [("#disposition", "report content\n"), ("#blob", "blob content\n"), ("#attribute", "plain content\n")]
+    {
         let told = click(target).await;
         assert_eq!(told.as_array().map(Vec::len), Some(1), "{target}: {told}");
         assert_eq!(content(&told[0]), holds, "{target}");

@@ -1,5 +1,7 @@
 //! Files for action tests: a directory that goes with the test. Knows nothing of the daemon's own rules.
 
+#![expect(clippy::disallowed_methods, reason = "tests look at the files that actions make")]
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +25,11 @@ impl TestFiles {
         std::fs::write(&path, content).expect("written");
         path
     }
+}
+
+/// What is in a file.
+pub(crate) fn content_of(path: &str) -> String {
+    std::fs::read_to_string(path).expect("the file is there")
 }
 
 fn refused(path: &Path, error: &std::io::Error) -> Failure {
@@ -56,7 +63,9 @@ impl Files for TestFiles {
         suggested_name: &str,
         content: &[u8],
     ) -> Result<PathBuf, Failure> {
-        let name = wish.and_then(Path::file_name).map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
+        let name = wish
+            .and_then(Path::file_name)
+            .map_or_else(|| format!("{kind:?}-{suggested_name}").into(), PathBuf::from);
         let path = self.directory.path().join(name);
         std::fs::write(&path, content).map_err(|error| refused(&path, &error))?;
         Ok(path)
@@ -116,7 +125,12 @@ impl Files for TestFiles {
         path
     }
 
-    fn keep_download(&self, staged: &Path, suggested_name: &str, wish: Option<&Path>) -> Result<PathBuf, Failure> {
+    fn keep_download(
+        &self,
+        staged: &Path,
+        suggested_name: &str,
+        wish: Option<&Path>,
+    ) -> Result<PathBuf, Failure> {
         let path = wish.map_or_else(|| self.directory.path().join(suggested_name), Path::to_owned);
         std::fs::rename(staged, &path).map_err(|error| refused(&path, &error))?;
         Ok(path)

@@ -50,7 +50,10 @@ async fn choosers_are_answered_however_they_open() {
         let done = stage.act("upload", json!({"files": [file], "target": target})).await;
         assert_eq!(done["to"], "the open file chooser", "{done}");
         let logged = log(&stage, number + 1).await;
-        assert!(logged.contains(&format!("{from}: chosen.txt 6 \"chosen\" trusted=true")), "{target}: {logged}");
+        assert!(
+            logged.contains(&format!("{from}: chosen.txt 6 \"chosen\" trusted=true")),
+            "{target}: {logged}"
+        );
     }
     let opened = stage.act("click", json!({"target": "#open"})).await;
     assert_eq!(opened["file_chooser"], "single", "{opened}");
@@ -67,7 +70,12 @@ async fn t30_files_that_may_not_be_read_or_do_not_fit_are_refused() {
     let file = stage.files.put("a.txt", b"a");
     let refuse = async |code: ErrorCode, params: Value| {
         stage.fails(code, "upload", params).await;
-        assert_eq!(stage.eval("[...document.querySelectorAll('input[type=file]')].every((one) => !one.files.length)").await, true);
+        assert_eq!(
+            stage
+                .eval("[...document.querySelectorAll('input[type=file]')].every((one) => !one.files.length)")
+                .await,
+            true
+        );
     };
     refuse(ErrorCode::PolicyDenied, json!({"files": ["/etc/passwd"], "target": "#one"})).await;
     refuse(ErrorCode::BadArgs, json!({"files": [file.with_file_name("none")], "target": "#one"})).await;

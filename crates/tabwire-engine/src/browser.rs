@@ -335,7 +335,13 @@ impl Browser {
     pub(crate) fn close_hidden_tab(&self, target: &TargetId) {
         // Not taken off the list of hidden ones: it is seen until the browser has closed it.
         let params = json!({"targetId": target});
-        let _ = self.connection.browser().begin("Target.closeTarget", &params, SETUP_DEADLINE);
+        let closing = self.connection.browser().begin("Target.closeTarget", &params, SETUP_DEADLINE);
+        self.tasks.start("close-hidden-tab", async move {
+            // Waited for because a command that nobody waits for may never be sent; what it answers is all the same.
+            if let Ok(closing) = closing {
+                let _ = closing.answer().await;
+            }
+        });
     }
 
     /// The id of a target's tab.

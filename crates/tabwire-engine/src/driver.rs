@@ -100,6 +100,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// Makes a setting hold in every process of the page. The answer is the page's own process's.
     fn set_everywhere(&self, setting: &Setting, deadline: Deadline) -> Reply<Value, CdpError>;
 
+    /// Takes back a setting that added a script to every process.
+    fn take_back_script(&self, key: &str, deadline: Deadline) -> Reply<(), CdpError>;
+
     /// Listens from now on to events of the page and of its frames' processes; an event is in its stream before
     /// the answer to a command that the browser answered after it.
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream>;

@@ -7,7 +7,7 @@ use base64::Engine;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream, PendingAnswer};
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, TargetId};
 
 use crate::browser::Browser;
@@ -91,13 +91,15 @@ impl<'a> HiddenTab<'a> {
         let params = json!({"url": format!("{origin}/")});
         let going = self.session.begin("Page.navigate", &params, deadline).map_err(CdpError::into_failure)?;
         let mut going = std::pin::pin!(going.answer());
+        // Held until the end: a command that nobody waits for may never be sent.
+        let mut answers = Vec::new();
         let answer = loop {
             tokio::select! {
                 biased;
                 answer = &mut going => break answer,
                 paused = self.paused.next_within(deadline) => {
                     let paused: Paused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
-                    self.answer(&paused, deadline)?;
+                    answers.push(self.answer(&paused, deadline).map_err(CdpError::into_failure)?);
                 }
             }
         };
@@ -111,7 +113,7 @@ impl<'a> HiddenTab<'a> {
     }
 
     /// Answers a request of the tab in its server's place.
-    fn answer(&self, paused: &Paused, deadline: Deadline) -> Result<(), Failure> {
+    fn answer(&self, paused: &Paused, deadline: Deadline) -> Result<PendingAnswer, CdpError> {
         let (method, params) = if paused.resource_type == "Document" {
             let body = base64::engine::general_purpose::STANDARD.encode(EMPTY_PAGE);
             let headers = json!([{"name": "content-type", "value": "text/html; charset=utf-8"}]);
@@ -122,8 +124,7 @@ impl<'a> HiddenTab<'a> {
         } else {
             ("Fetch.failRequest", json!({"requestId": paused.request_id, "errorReason": "Aborted"}))
         };
-        // The answer is of no interest: the navigation tells what came of it.
-        self.session.begin(method, &params, deadline).map(drop).map_err(CdpError::into_failure)
+        self.session.begin(method, &params, deadline)
     }
 }
 

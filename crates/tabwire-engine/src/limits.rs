@@ -23,6 +23,12 @@ pub const SEAL_PASSES_MOST: u32 = 16;
 /// Origins whose visits are remembered for saving their storage; later ones are not.
 pub const VISITED_ORIGINS: usize = 1_000;
 
+/// Scripts of a tab that run before its pages' own.
+pub const INIT_SCRIPTS: usize = 100;
+
+/// Characters of such a script that are shown in a list.
+pub const INIT_SCRIPT_SHOWN: usize = 80;
+
 /// How long setting up a tab (attaching, enabling) may take.
 pub const SETUP_DEADLINE: Duration = Duration::from_secs(10);
 

@@ -8,7 +8,9 @@ use tokio::sync::watch;
 use crate::cdp_driver::Observer;
 use crate::console_log::ConsoleLog;
 use crate::dialog::Dialog;
+use crate::emulation::Emulation;
 use crate::file_chooser::FileChooser;
+use crate::init_scripts::InitScripts;
 use crate::network::PageNetwork;
 
 /// What is known of one page.
@@ -18,6 +20,8 @@ pub(crate) struct PageRecord {
     chooser: watch::Sender<Option<FileChooser>>,
     console: Mutex<ConsoleLog>,
     network: Arc<PageNetwork>,
+    emulation: tokio::sync::Mutex<Emulation>,
+    init_scripts: tokio::sync::Mutex<InitScripts>,
 }
 
 impl PageRecord {
@@ -27,12 +31,24 @@ impl PageRecord {
             chooser: watch::Sender::default(),
             console: Mutex::default(),
             network: Arc::new(network),
+            emulation: tokio::sync::Mutex::default(),
+            init_scripts: tokio::sync::Mutex::default(),
         }
     }
 
     /// The page's network: its requests, and what is changed on their way.
     pub(crate) fn network(&self) -> &PageNetwork {
         &self.network
+    }
+
+    /// What the page is made to take its device for; held while it is changed.
+    pub(crate) fn emulation(&self) -> &tokio::sync::Mutex<Emulation> {
+        &self.emulation
+    }
+
+    /// The scripts that run before the page's own; held while they are changed.
+    pub(crate) fn init_scripts(&self) -> &tokio::sync::Mutex<InitScripts> {
+        &self.init_scripts
     }
 
     /// The open dialog, now and as it changes.

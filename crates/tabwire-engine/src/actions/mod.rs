@@ -12,6 +12,7 @@ mod dialog;
 mod download_file;
 mod downloads;
 mod drag;
+pub(crate) mod emulate;
 mod errors;
 mod eval;
 mod extract_links;
@@ -26,6 +27,7 @@ mod get_text;
 mod har;
 mod headers;
 mod hover;
+mod init_script;
 mod inspect;
 mod mouse;
 mod navigate;
@@ -121,6 +123,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<headers::Headers>(),
     Definition::of::<auth::Auth>(),
     Definition::of::<state::State>(),
+    Definition::of::<emulate::Emulate>(),
+    Definition::of::<init_script::InitScript>(),
 ];
 
 /// Reads `12,34`.

@@ -269,6 +269,10 @@ impl Driver for CdpDriver {
         self.set(setting, deadline)
     }
 
+    fn take_back_script(&self, key: &str, deadline: Deadline) -> Reply<(), CdpError> {
+        self.take_back(key, deadline)
+    }
+
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {
         let sessions = self.frames().sessions();
         sessions.iter().map(|session| session.events(EventFilter::methods(methods.iter().copied()))).collect()

@@ -1,7 +1,11 @@
 //! Settings that hold in every process of a page, those that join later too. Knows nothing of what they set.
 
-use serde_json::Value;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, PendingAnswer};
+use tabwire_wire::CdpSessionId;
 
 use super::CdpDriver;
 use crate::driver::{Reply, Setting};
@@ -13,6 +17,20 @@ pub(super) struct ProcessSettings {
     kept: Vec<Setting>,
     /// The page's workers, which are told of later settings too.
     workers: Vec<CdpSession>,
+    /// What each process calls what was set in it, by key: only so can it be taken back.
+    names: HashMap<String, HashMap<CdpSessionId, String>>,
+}
+
+/// A setting that a process was asked for.
+pub(super) struct Asked {
+    key: String,
+    session: CdpSession,
+    begun: Result<PendingAnswer, CdpError>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    identifier: String,
 }
 
 impl ProcessSettings {
@@ -34,8 +52,8 @@ impl ProcessSettings {
     }
 
     /// Asks a process that joins for everything that was set.
-    pub(super) fn begin(&self, session: &CdpSession) -> Vec<Result<PendingAnswer, CdpError>> {
-        self.kept.iter().map(|kept| session.begin(kept.method, &kept.params, SETUP_DEADLINE)).collect()
+    pub(super) fn begin(&self, session: &CdpSession) -> Vec<Asked> {
+        self.kept.iter().map(|kept| Asked::begin(session, kept, SETUP_DEADLINE)).collect()
     }
 }
 
@@ -56,31 +74,92 @@ impl CdpDriver {
             .iter()
             .chain(&workers)
             .filter(|session| session.id() != page.id())
-            .map(|session| session.begin(setting.method, &setting.params, deadline))
+            .map(|session| Asked::begin(session, setting, deadline))
             .collect();
+        let (driver, key) = (self.clone(), setting.key.clone());
         Box::pin(async move {
-            let answer = begun?.answer().await?.to()?;
+            let answer: Value = begun?.answer().await?.to()?;
+            driver.note_name(&key, &driver.inner.session, &answer);
             for other in others {
-                finish_in_frame(other).await?;
+                driver.finish_setting(other).await?;
             }
             Ok(answer)
         })
     }
+
+    /// Waits for a process to take a setting that it was asked for when it joined, or when it was set.
+    pub(super) async fn finish_setting(&self, asked: Asked) -> Result<(), CdpError> {
+        let Some(answer) = finish_in_frame(asked.begun).await? else { return Ok(()) };
+        self.note_name(&asked.key, &asked.session, &answer);
+        let is_kept = self.settings().kept.iter().any(|kept| kept.key == asked.key);
+        if !is_kept {
+            // Taken back while the process was asked for it.
+            self.take_back_in(&asked.key, &asked.session, SETUP_DEADLINE.into()).await?;
+        }
+        Ok(())
+    }
+
+    fn note_name(&self, key: &str, session: &CdpSession, answer: &Value) {
+        let (Ok(named), Some(id)) = (Named::deserialize(answer), session.id()) else { return };
+        let alive = self.frames().sessions();
+        let mut settings = self.settings();
+        let names = settings.names.entry(key.to_owned()).or_default();
+        names.retain(|known, _| alive.iter().any(|session| session.id() == Some(known)));
+        names.insert(id.clone(), named.identifier);
+    }
+
+    /// Takes a script back in every process.
+    pub(super) fn take_back(&self, key: &str, deadline: Deadline) -> Reply<(), CdpError> {
+        self.settings().kept.retain(|kept| kept.key != key);
+        let (driver, key) = (self.clone(), key.to_owned());
+        let sessions = self.frames().sessions();
+        Box::pin(async move {
+            for session in sessions {
+                driver.take_back_in(&key, &session, deadline).await?;
+            }
+            driver.settings().names.remove(&key);
+            Ok(())
+        })
+    }
+
+    async fn take_back_in(
+        &self,
+        key: &str,
+        session: &CdpSession,
+        deadline: Deadline,
+    ) -> Result<(), CdpError> {
+        let Some(id) = session.id() else { return Ok(()) };
+        let name = self.settings().names.get_mut(key).and_then(|names| names.remove(id));
+        let Some(name) = name else { return Ok(()) };
+        let params = json!({"identifier": name});
+        let begun = session.begin("Page.removeScriptToEvaluateOnNewDocument", &params, deadline);
+        finish_in_frame(begun).await.map(drop)
+    }
+}
+
+impl Asked {
+    fn begin(session: &CdpSession, setting: &Setting, deadline: impl Into<Deadline>) -> Self {
+        let begun = session.begin(setting.method, &setting.params, deadline);
+        Self { key: setting.key.clone(), session: session.clone(), begun }
+    }
 }
 
 /// Waits for a frame's process to take a setting.
-pub(super) async fn finish_in_frame(begun: Result<PendingAnswer, CdpError>) -> Result<(), CdpError> {
+pub(super) async fn finish_in_frame(
+    begun: Result<PendingAnswer, CdpError>,
+) -> Result<Option<Value>, CdpError> {
     let answer = match begun {
         Ok(begun) => begun.answer().await,
         Err(error) => Err(error),
     };
     match answer {
+        Ok(answer) => Ok(answer.to().ok()),
         // A frame that went away meanwhile needs no setting.
-        Ok(_) | Err(CdpError::SessionGone { .. }) => Ok(()),
+        Err(CdpError::SessionGone { .. }) => Ok(None),
         // Some settings are a matter of the whole tab, and a frame's process refuses them.
         Err(error @ CdpError::Protocol { .. }) => {
             tracing::debug!(%error, "a frame's process does not take a setting");
-            Ok(())
+            Ok(None)
         }
         Err(error) => Err(error),
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, PendingAnswer};
 
 use super::CdpDriver;
-use super::process_settings::finish_in_frame;
+use super::process_settings::{Asked, finish_in_frame};
 use crate::frame_table::FrameBranch;
 use crate::limits::SETUP_DEADLINE;
 use crate::page_agent::page_agent;
@@ -13,7 +13,9 @@ use crate::page_agent::page_agent;
 pub(super) struct Preparation {
     needed: Vec<Result<PendingAnswer, CdpError>>,
     /// What was set on the page before this process joined.
-    settings: Vec<Result<PendingAnswer, CdpError>>,
+    settings: Vec<Asked>,
+    /// That it may begin.
+    release: Option<Result<PendingAnswer, CdpError>>,
     frames: Result<PendingAnswer, CdpError>,
     is_page: bool,
 }
@@ -40,13 +42,11 @@ impl CdpDriver {
         if is_page {
             needed.push(begin("Page.setInterceptFileChooserDialog", json!({"enabled": true})));
         }
-        let mut settings = self.settings().begin(session);
+        let settings = self.settings().begin(session);
         let frames = begin("Page.getFrameTree", json!({}));
-        if !is_page {
-            // Held at its start until now. Waited for with the rest: a command that nobody waits for may never be sent.
-            settings.push(begin("Runtime.runIfWaitingForDebugger", json!({})));
-        }
-        Preparation { needed, settings, frames, is_page }
+        // Held at its start until now. Waited for with the rest: a command that nobody waits for may never be sent.
+        let release = (!is_page).then(|| begin("Runtime.runIfWaitingForDebugger", json!({})));
+        Preparation { needed, settings, release, frames, is_page }
     }
 
     /// Waits for the preparations of a process.
@@ -66,7 +66,10 @@ impl CdpDriver {
         let listed: Listed = preparation.frames?.answer().await?.to()?;
         self.frames().list(listed.frame_tree, session);
         for setting in preparation.settings {
-            finish_in_frame(setting).await?;
+            self.finish_setting(setting).await?;
+        }
+        if let Some(release) = preparation.release {
+            finish_in_frame(release).await?;
         }
         if preparation.is_page {
             // A tab that is not in front still has frames and focus, as if it were. Sent only now: Chromium 156

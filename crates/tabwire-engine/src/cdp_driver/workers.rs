@@ -36,15 +36,18 @@ impl CdpDriver {
     pub(super) fn take_worker(&self, worker: CdpSession, tasks: &TaskGroup, observer: &Arc<dyn Observer>) {
         let mut events = worker.events_bounded(EventFilter::methods(METHODS.iter().copied()), PAGE_EVENTS);
         observer.joined(&worker);
-        let mut asked = vec![worker.begin("Network.enable", &json!({}), SETUP_DEADLINE)];
-        asked.extend(self.settings().begin(&worker));
-        asked.push(worker.begin("Runtime.runIfWaitingForDebugger", &json!({}), SETUP_DEADLINE));
+        let enabled = worker.begin("Network.enable", &json!({}), SETUP_DEADLINE);
+        let settings = self.settings().begin(&worker);
+        let released = worker.begin("Runtime.runIfWaitingForDebugger", &json!({}), SETUP_DEADLINE);
         self.settings().add_worker(&worker);
+        let driver = self.clone();
         tasks.start("worker-setup", async move {
-            for asked in asked {
-                // A worker that is gone, or takes no setting, is not the page's trouble.
-                let _ = finish_in_frame(asked).await;
+            // A worker that is gone, or takes no setting, is not the page's trouble.
+            let _ = finish_in_frame(enabled).await;
+            for setting in settings {
+                let _ = driver.finish_setting(setting).await;
             }
+            let _ = finish_in_frame(released).await;
         });
         let observer = Arc::clone(observer);
         let mut waiting = self.add_watcher();

@@ -25,6 +25,8 @@ mod reading;
 mod round_trips;
 mod scroll;
 mod settling;
+mod emulate;
+mod init_script;
 mod stage;
 mod state;
 mod storage;

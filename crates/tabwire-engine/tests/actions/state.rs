@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tabwire_wire::ErrorCode;
 
-use crate::stage::Stage;
+use crate::stage::{SHORT, Stage};
 
 /// The content of the file that an answer names.
 fn content(answer: &Value) -> Vec<u8> {
@@ -51,6 +51,13 @@ async fn a_state_saved_in_one_browser_is_there_in_another() {
     assert_eq!(second.eval("window.untouched").await, true, "the page is not disturbed");
     assert_eq!(first.site.visits("/"), asked, "no server is asked for anything");
     assert_eq!(second.act("tabs_list", json!({})).await["tabs"].as_array().map(Vec::len), Some(1));
+
+    // The browser itself has no tab left of ours; closing it was asked for before this.
+    let listed =
+        second.browser.connection().browser().send("Target.getTargets", &json!({}), SHORT * 10).await;
+    let listed: Value = listed.expect("answered").to().expect("read");
+    let pages = listed["targetInfos"].as_array().expect("targets").iter();
+    assert_eq!(pages.filter(|target| target["type"] == "page").count(), 1, "{listed}");
 
     second.act("navigate", json!({"url": first.site.url("a", "/account/private")})).await;
     assert!(second.eval("document.querySelector('#who').textContent").await.to_string().contains("alice"));

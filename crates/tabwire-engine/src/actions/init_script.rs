@@ -1,0 +1,161 @@
+//! `init_script`: adds scripts that run before a page's own, removes and lists them.
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::action::{Action, Effect, Render};
+use crate::context::Context;
+use crate::limits::INIT_SCRIPT_SHOWN;
+use crate::page::Page;
+use crate::snapshot::PageText;
+
+/// Add scripts that run in every document of the tab before its own, remove or list them.
+///
+/// They run in the page's own world, in frames too, from the next document on.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct InitScript {
+    /// What to do.
+    #[arg(value_enum, default_value_t)]
+    #[serde(default)]
+    verb: Verb,
+    /// For add, the script; for remove, its id.
+    #[arg(value_name = "SCRIPT|ID", allow_hyphen_values = true)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    script: Option<String>,
+    /// For add: a file with the script.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    /// For remove: all of them.
+    #[arg(long)]
+    #[serde(default)]
+    all: bool,
+}
+
+/// What to do with init scripts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verb {
+    /// Show which there are.
+    #[default]
+    List,
+    /// Add one.
+    Add,
+    /// Remove one, or all with --all.
+    Remove,
+}
+
+/// A script that runs before a page's own.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct ScriptView {
+    /// Its id, for removing it.
+    id: String,
+    /// Its beginning.
+    begins: String,
+    /// How long it is.
+    bytes: usize,
+}
+
+/// Init scripts, and what was done with them.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct ScriptsAnswer {
+    /// What was done.
+    verb: Verb,
+    /// The id of the script that was added.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<String>,
+    /// The scripts there are now, in the order they run.
+    scripts: Vec<ScriptView>,
+}
+
+impl Action for InitScript {
+    const NAME: &'static str = "init_script";
+    const EFFECT: Effect = Effect::Eval;
+    type Output = ScriptsAnswer;
+
+    async fn run(self, context: &Context) -> Result<ScriptsAnswer, Failure> {
+        let source = self.source(context)?;
+        let page = context.page().await?;
+        let mut id = None;
+        match self.verb {
+            Verb::List => {}
+            Verb::Add => {
+                let number = page.add_init_script(&source.unwrap_or_default(), context.deadline).await?;
+                id = Some(format!("s{number}"));
+            }
+            Verb::Remove => self.remove(context, &page).await?,
+        }
+        let listed = page.unless_blocked(async { Ok(page.record().init_scripts().lock().await) }).await?;
+        let view = |(number, source): (u32, &str)| ScriptView {
+            id: format!("s{number}"),
+            begins: PageText::cut(source, INIT_SCRIPT_SHOWN).as_str().to_owned(),
+            bytes: source.len(),
+        };
+        Ok(ScriptsAnswer { verb: self.verb, id, scripts: listed.iter().map(view).collect() })
+    }
+}
+
+impl InitScript {
+    /// The script to add; refuses what does not go together.
+    fn source(&self, context: &Context) -> Result<Option<String>, Failure> {
+        let all = self.all && self.verb != Verb::Remove;
+        match (self.verb, &self.script, &self.file) {
+            _ if all => Err(bad("--all is only for `remove`.")),
+            (Verb::List, None, None) => Ok(None),
+            (Verb::List, ..) => Err(bad("`list` takes nothing else.")),
+            (Verb::Add, Some(script), None) if !script.trim().is_empty() => Ok(Some(script.clone())),
+            (Verb::Add, None, Some(file)) => {
+                let content = context.files.read(Path::new(file))?;
+                let text = String::from_utf8(content);
+                text.map(Some).map_err(|_| bad("The file is not UTF-8 text."))
+            }
+            (Verb::Add, ..) => Err(bad("`add` needs a script, or a file with one.")),
+            (Verb::Remove, Some(_), None) if !self.all => Ok(None),
+            (Verb::Remove, None, None) if self.all => Ok(None),
+            (Verb::Remove, ..) => Err(bad("`remove` needs a script's id, or --all.")),
+        }
+    }
+
+    async fn remove(&self, context: &Context, page: &Page) -> Result<(), Failure> {
+        let Some(id) = &self.script else {
+            let numbers: Vec<u32> =
+                page.record().init_scripts().lock().await.iter().map(|(number, _)| number).collect();
+            for number in numbers {
+                page.remove_init_script(number, context.deadline).await?;
+            }
+            return Ok(());
+        };
+        let number = id.strip_prefix('s').and_then(|number| number.parse().ok());
+        let Some(number) = number else { return Err(bad(&format!("{id:?} is no script's id."))) };
+        if page.remove_init_script(number, context.deadline).await? {
+            return Ok(());
+        }
+        Err(Failure::new(ErrorCode::NotActionable, format!("The tab has no script {id}."))
+            .with_hint("Run `tabwire init-script list` for their ids."))
+    }
+}
+
+fn bad(message: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message)
+        .with_hint("Use `add SCRIPT`, `add --file FILE`, `remove ID`, `remove --all` or `list`.")
+}
+
+impl Render for ScriptsAnswer {
+    fn render(&self) -> String {
+        let mut lines: Vec<String> = match (&self.id, self.verb) {
+            (Some(id), _) => vec![format!("added {id}; it runs from the next document on: `tabwire reload`")],
+            (None, Verb::Remove) => vec!["removed; documents that are open keep what it did".to_owned()],
+            (None, _) if self.scripts.is_empty() => vec!["no init scripts".to_owned()],
+            (None, _) => Vec::new(),
+        };
+        lines.extend(
+            self.scripts
+                .iter()
+                .map(|script| format!("{} {:?} ({} bytes)", script.id, script.begins, script.bytes)),
+        );
+        lines.join("\n")
+    }
+}

@@ -132,7 +132,11 @@ impl Page {
         }
         let named = frames.iter().map(|frame| self.driver().name_frame(frame, deadline));
         // A frame that cannot be named is told as unread where it stands.
-        self.unless_blocked(async { Ok(drop(join_all(named).await)) }).await
+        self.unless_blocked(async {
+            join_all(named).await;
+            Ok(())
+        })
+        .await
     }
 
     /// Asks all frames but the main one at once.

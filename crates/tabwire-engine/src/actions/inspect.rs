@@ -119,7 +119,11 @@ impl Action for Inspect {
         for known in page.driver().frames() {
             // One that cannot be named is told as the element it is.
             let named = page.driver().name_frame(&known, context.deadline);
-            page.unless_blocked(async { Ok(drop(named.await)) }).await?;
+            page.unless_blocked(async {
+                let _ = named.await;
+                Ok(())
+            })
+            .await?;
         }
         loop {
             let argument = json!({"x": x, "y": y});

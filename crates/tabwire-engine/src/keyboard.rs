@@ -167,7 +167,9 @@ fn find_key(name: &str) -> Option<PressedKey> {
         return None;
     }
     let known = |test: &dyn Fn(&Key) -> bool| KEYS.iter().find(|key| test(key));
-    if let Some(key) = known(&|key| key.key == name || key.code == name) {
+    // Keys of the number pad are meant only when they are called by their place.
+    let is_key = |key: &Key| key.location != 3 && key.key == name;
+    if let Some(key) = known(&is_key).or_else(|| known(&|key| key.code == name)) {
         return Some(PressedKey::Known(key, false));
     }
     if let Some(key) = known(&|key| key.shifted == name) {

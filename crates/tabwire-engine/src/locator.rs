@@ -36,10 +36,11 @@ impl Locator {
             _ if text.is_empty() => return Err(bad(text, "it is empty")),
             _ => json!({"css": text}),
         };
-        match words.as_object().and_then(|words| words.values().next()).and_then(Value::as_str) {
-            Some("") => Err(bad(text, "nothing follows the `=`")),
-            _ => Ok(Self::Words(words)),
+        let kinds = ["css", "text", "label", "placeholder", "testid", "xpath"];
+        if kinds.iter().any(|kind| words.get(kind).and_then(Value::as_str) == Some("")) {
+            return Err(bad(text, "nothing follows the `=`"));
         }
+        Ok(Self::Words(words))
     }
 }
 

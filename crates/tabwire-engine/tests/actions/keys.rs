@@ -33,7 +33,8 @@ async fn a_text_is_typed_key_by_key() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn long_texts_arrive_whole_and_in_order() {
-    let stage = Stage::at("/keys").await;
+    let stage = Stage::start().await;
+    stage.show("<textarea id=area></textarea>").await;
     let text = "The quick brown fox; jumps_over 13 lazy DOGS? ".repeat(8);
     let done = stage.act("type", json!({"text": text, "target": "#area"})).await;
     assert_eq!(stage.eval("document.getElementById('area').value").await, text, "{done}");

@@ -140,6 +140,7 @@ class Walk {
     const node = describe(element, role, reason, concealed, this.settings);
     if (node === null) return;
     piece.node = node;
+    if (node.acted) rememberBox(element, boxOf(piece));
     this.spent += NODE_COST + node.role.length + node.name.length + (node.extra?.value?.length ?? 0);
   }
 
@@ -208,7 +209,8 @@ class Walk {
   enqueue(piece, silent) {
     const { element } = piece;
     piece.isSmall = piece.parent?.isSmall === true || isSmall(boxOf(piece), piece.view);
-    const measured = !piece.isSmall;
+    // Where everything is visited, it does not matter what comes first.
+    const measured = !piece.isSmall && !this.full;
     const count = shadowRootOf(element)?.childElementCount ?? element.childElementCount;
     if ((count <= WHOLE_CHILDREN && !(piece.isRoot && this.from !== null)) || this.full) {
       for (const child of composedChildren(element)) this.add(child, piece, silent, measured);

@@ -206,7 +206,6 @@ function describe(element, role, reason, concealed, settings) {
   const folded = FOLDED_ROLES.has(shown) && !hasAuthorName(element);
   const name = folded ? "" : lineOf(shownNameOf(element, role), concealed ? CONCEALED_NAME : limits.name);
   if (named && name === "" && reason === "") return null;
-  if (acted) rememberBox(element);
   const node = { role: shown, name, key: keyOf(element), acted, extra: null };
   if (reason === "pointer") node.soft = true;
   addDetails(node, element, role, reason, concealed, limits);

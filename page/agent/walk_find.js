@@ -16,24 +16,43 @@ function entriesAbove(entries, at) {
   return above.reverse();
 }
 
+/** How long the entries of a search are kept for its next portion, in milliseconds. */
+const PORTION_KEPT = 5000;
+let searched = null;
+
+/** Everything on the page, or what was there when this search began. */
+function searchedEntries(from, within) {
+  if (from > 0 && searched !== null && searched.within === within && searched.next === from) return searched;
+  const walk = new Walk({ full: true, within });
+  walk.budget = Infinity;
+  return inPass(() => {
+    const root = startOf({ within }, walk);
+    const entries = root === null ? [] : entriesOf(listOf(walk.run(root), walk.settings));
+    return { entries, within, next: 0, left: { spent: walk.isSpent(), behind: walk.behind } };
+  });
+}
+
+/** Keeps a search for its next portion, but not for ever. */
+function keepSearch(search) {
+  searched = search.next === null ? null : search;
+  if (searched !== null) setTimeout(() => { if (searched === search) searched = null; }, PORTION_KEPT);
+}
+
 /**
  * Everything on the page from the entry `from` on, as JSON text: `{document, url, title, scroll, nodes, above, next}`.
  *
  * The first `above` nodes only say where the others stand. `next` is where the next portion starts; null at the end.
  */
 agent.find = ({ from = 0, characters = PORTION, within = null } = {}) => {
-  const walk = new Walk({ full: true, within });
-  walk.budget = Infinity;
-  return inPass(() => {
-    const root = startOf({ within }, walk);
-    const entries = root === null ? [] : entriesOf(listOf(walk.run(root), walk.settings));
-    const above = entriesAbove(entries, from);
-    let end = from;
-    for (let room = characters; end < entries.length && room > 0; end++) room -= entries[end][2].length + 40;
-    return JSON.stringify({
-      document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
-      nodes: [...above, ...entries.slice(from, end)], above: above.length, next: end < entries.length ? end : null,
-      left: { spent: walk.isSpent(), behind: walk.behind },
-    });
+  const search = searchedEntries(from, within);
+  const { entries } = search;
+  const above = entriesAbove(entries, from);
+  let end = from;
+  for (let room = characters; end < entries.length && room > 0; end++) room -= entries[end][2].length + 40;
+  search.next = end < entries.length ? end : null;
+  keepSearch(search);
+  return JSON.stringify({
+    document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
+    nodes: [...above, ...entries.slice(from, end)], above: above.length, next: search.next, left: search.left,
   });
 };

@@ -195,7 +195,11 @@ impl Page {
         for setting in before.settings_since(after) {
             // What never was in force cannot always be taken back.
             let reply = self.driver().set_everywhere(&setting, deadline);
-            self.unless_blocked(async { Ok(drop(reply.await)) }).await?;
+            self.unless_blocked(async {
+                drop(reply.await);
+                Ok(())
+            })
+            .await?;
         }
         Err(failure)
     }

@@ -9,7 +9,8 @@ use crate::stage::Stage;
 async fn marks(stage: &Stage) -> Value {
     let look = format!(
         "new Promise((done) => {{ const frame = document.createElement('iframe'), said = [];
-           addEventListener('message', ({{ data }}) => {{ said.push(data); if (data === 'two') done([window.marks ?? null, said]); }});
+           addEventListener('message', ({{ data }}) => {{
+             said.push(data); if (data === 'two') done([window.marks ?? null, said]); }});
            frame.src = '{}'; document.body.append(frame); }})",
         stage.site.url("b", "/plain")
     );

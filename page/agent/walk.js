@@ -16,7 +16,9 @@ const NODE_COST = 14;
 /** Distances told apart; each but the first is half a screen. */
 const REMOTENESS_LEVELS = 48;
 
-const UNSEEN_TAGS = new Set(["script", "style", "template", "noscript", "head", "meta", "link", "title", "base", "wbr", "param", "source", "track"]);
+const UNSEEN_TAGS = new Set(
+  "base head link meta noscript param script source style template title track wbr".split(" "),
+);
 
 /** Texts of these name something else, which tells them. */
 const CAPTION_TAGS = new Set(["caption", "legend"]);
@@ -24,7 +26,8 @@ const CAPTION_TAGS = new Set(["caption", "legend"]);
 class Walk {
   constructor(options) {
     const full = options.full === true;
-    const limits = { ...(full ? STRING_LIMITS.full : STRING_LIMITS.brief), origin: location.origin, base: location.href };
+    const place = { origin: location.origin, base: location.href, place: location.href.split("#")[0] };
+    const limits = { ...(full ? STRING_LIMITS.full : STRING_LIMITS.brief), ...place };
     this.settings = { interactive: options.interactive === true, limits };
     this.budget = full ? HARD_BUDGET : Math.min(options.budget ?? DEFAULT_BUDGET, HARD_BUDGET);
     this.visits = full ? VISITED_FULL : VISITED_BRIEF;
@@ -78,7 +81,8 @@ class Walk {
     return {
       element, parent, view, remoteness, waiting: true, node: null, parts: [], block: true, total: 0, above: 0, below: 0,
       unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
-      quiet: parent?.quiet === true, unspoken: parent?.unspoken === true, pointer: parent?.pointer === true, concealed: parent?.concealed ?? "",
+      quiet: parent?.quiet === true, unspoken: parent?.unspoken === true, pointer: parent?.pointer === true,
+      concealed: parent?.concealed ?? "",
       box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
     };
   }
@@ -336,9 +340,11 @@ function hasThingsInside(svg) {
   return svg.querySelector(SVG_CONTENT) !== null;
 }
 
+const SEALED_TAGS = new Set(["audio", "canvas", "select", "video"]);
+
 /** Whether what is inside an element is its value, not content. */
 function isSealed(element, node) {
-  return node.role === "textbox" || node.role === "searchbox" || element.localName === "select" || element.localName === "video" || element.localName === "audio" || element.localName === "canvas";
+  return node.role === "textbox" || node.role === "searchbox" || SEALED_TAGS.has(element.localName);
 }
 
 function unitOf(element) {

@@ -36,7 +36,8 @@ const CLOSED_ROLES = new Set(
 
 /** Whether an input that cannot be seen has a label that can, which stands for it. */
 function hasSeenLabel(element) {
-  return element.localName === "input" && Array.prototype.some.call(element.labels ?? [], (label) => label.checkVisibility({ opacityProperty: true }));
+  if (element.localName !== "input") return false;
+  return Array.from(element.labels ?? []).some((label) => label.checkVisibility({ opacityProperty: true }));
 }
 
 /** The roles below which a table's or list's parts are counted. */
@@ -157,6 +158,7 @@ function targetOf(element, limits) {
 function fullTargetOf(element, limits) {
   let { href } = element;
   if (typeof href !== "string") href = href?.baseVal ?? "";
+  if (href.startsWith(limits.place) && href[limits.place.length] === "#") return href.slice(limits.place.length);
   return href.slice(ownOriginLength(href, limits.origin));
 }
 

@@ -2,11 +2,14 @@
 //! Knows nothing of how lines are written beyond what they cost.
 
 use super::node::{Missing, Node, Note};
+use super::walk_answer::Options;
 
 /// What a node's line has beside its strings: dash, quotes, ref, end.
 const LINE_COST: usize = 14;
 /// Room left for notes and for the lines around.
 const SPARE: usize = 300;
+/// More than a note ever takes.
+const NOTE_CEILING: usize = 500;
 /// Times nodes are left out and the rest is measured again.
 const ATTEMPTS: usize = 6;
 
@@ -17,6 +20,10 @@ pub(crate) fn fit(
     measure: impl Fn(&[Node]) -> usize,
 ) -> (Vec<Node>, bool) {
     let room = characters.saturating_sub(SPARE);
+    // Most snapshots are so short that there is no need to measure.
+    if nodes.iter().map(ceiling).sum::<usize>() <= room {
+        return (nodes, false);
+    }
     let mut aim = room;
     let mut fitting = nodes;
     for attempt in 0..ATTEMPTS {
@@ -31,6 +38,17 @@ pub(crate) fn fit(
         fitting = without(fitting, &kept);
     }
     (fitting, true)
+}
+
+/// More than a node's line can have: every letter of its strings escaped.
+fn ceiling(node: &Node) -> usize {
+    let options = match &node.options {
+        Some(Options::Labels(labels)) => labels.iter().map(|label| 2 * label.as_str().len() + 3).sum(),
+        _ => 20,
+    };
+    let states = node.states.to_string().len();
+    let noted = if node.note.is_some() { NOTE_CEILING } else { 0 };
+    2 * cost(node) + options + states + noted
 }
 
 fn cost(node: &Node) -> usize {

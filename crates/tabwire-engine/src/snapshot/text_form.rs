@@ -26,11 +26,17 @@ pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing)
     let tree = Tree::new(nodes);
     let density = match spacing {
         Spacing::Spacious => Density::Spacious,
-        Spacing::Fitting if measure(&tree, Density::Spacious) <= SNAPSHOT_SPACIOUS => Density::Spacious,
-        Spacing::Fitting => Density::Dense,
+        Spacing::Fitting if floor(nodes) > SNAPSHOT_SPACIOUS => Density::Dense,
+        Spacing::Fitting if measure(&tree, Density::Spacious) > SNAPSHOT_SPACIOUS => Density::Dense,
+        Spacing::Fitting => Density::Spacious,
     };
     let mut mint = |handle: &ElementHandle| refs.mint(handle);
     TextForm::write(&tree, &mut mint, density)
+}
+
+/// Less than the text of these nodes can have.
+fn floor(nodes: &[Node]) -> usize {
+    nodes.iter().map(|node| node.name.as_str().len() + usize::from(node.handle.is_some())).sum()
 }
 
 /// How long the text would be; no refs are given.

@@ -1,4 +1,5 @@
-//! Snapshots of pages with 200, 2,000 and 10,000 rows over Chrome's own accessibility tree, in one run; their length; and
+//! Snapshots of pages with 200, 2,000 and 10,000 rows over Chrome's own accessibility tree, in one run; their length;
+//! and
 //! what they leave behind in the daemon.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 

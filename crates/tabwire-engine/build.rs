@@ -2,7 +2,10 @@
 //!
 //! The order of the rest does not matter: what a part does when it is read uses nothing but the first two.
 
-#![expect(clippy::disallowed_methods, reason = "a build script reads and writes files; the crate itself does not")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a build script reads and writes files; the crate itself does not"
+)]
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -49,7 +49,8 @@ impl Daemon {
         definition: &Definition,
         request: ActionRequest,
     ) -> Result<ActionAnswer, Failure> {
-        let files = RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        let files =
+            RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
         let (session, Ready { live, notices }) = self.ready(&request).await?;
         if request.tab.is_none() {
             live.ensure_tab().await?;
@@ -141,7 +142,8 @@ impl Daemon {
 }
 
 fn unknown_action(name: &str) -> Failure {
-    let known: Vec<&str> = ["open", "close"].into_iter().chain(ACTIONS.iter().map(|action| action.name)).collect();
+    let known: Vec<&str> =
+        ["open", "close"].into_iter().chain(ACTIONS.iter().map(|action| action.name)).collect();
     Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{name}`."))
         .with_hint(format!("The actions are: {}.", known.join(", ")))
 }

@@ -24,9 +24,7 @@ pub enum Effect {
 }
 
 /// One thing an agent can ask for. The type itself holds its parameters.
-pub trait Action:
-    DeserializeOwned + Serialize + schemars::JsonSchema + clap::Args + Send + 'static
-{
+pub trait Action: DeserializeOwned + Serialize + schemars::JsonSchema + clap::Args + Send + 'static {
     /// Its name everywhere: `tab_new`.
     const NAME: &'static str;
     /// What it does to the world.

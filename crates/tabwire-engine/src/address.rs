@@ -31,12 +31,15 @@ pub fn checked_address(text: &str) -> Result<String, Failure> {
     match url.scheme() {
         "about" if matches!(url.path(), "blank") => return Ok(url.into()),
         scheme if OPENED.contains(&scheme) => {}
-        "javascript" | "mailto" | "tel" | "ws" | "wss" => return Err(bad("its scheme is not one a page can have")),
+        "javascript" | "mailto" | "tel" | "ws" | "wss" => {
+            return Err(bad("its scheme is not one a page can have"));
+        }
         scheme => return Err(not_of_the_web(&format!("`{text}` is not opened: addresses with {scheme}:"))),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(bad("it carries a user name or password, which are easily taken for a host")
-            .with_hint("Leave out what is before the `@`; use `tabwire auth` for sites that ask for a password."));
+        return Err(bad("it carries a user name or password, which are easily taken for a host").with_hint(
+            "Leave out what is before the `@`; use `tabwire auth` for sites that ask for a password.",
+        ));
     }
     Ok(url.into())
 }
@@ -46,7 +49,9 @@ fn completed(text: &str) -> String {
     let scheme = text.split_once(':').map(|(scheme, _)| scheme);
     match scheme {
         None => format!("https://{text}"),
-        Some(host) if host.eq_ignore_ascii_case("localhost") || host.contains('.') => format!("http://{text}"),
+        Some(host) if host.eq_ignore_ascii_case("localhost") || host.contains('.') => {
+            format!("http://{text}")
+        }
         Some(host) if host.contains(['/', '?', '#']) => format!("https://{text}"),
         Some(_) if text.starts_with('[') => format!("http://{text}"),
         Some(_) => text.to_owned(),
@@ -94,8 +99,19 @@ mod tests {
     #[test]
     fn what_is_no_address_is_refused() {
         for bad in [
-            "", " ", "javascript:alert(1)", "JaVaScRiPt:1", "two words", "a\nb", "mailto:x@y", "http://", "http://[::1",
-            "http://user@example.org/", "https://example.org@evil.example/", "http://a:b@c/", "http:\\\\x@y",
+            "",
+            " ",
+            "javascript:alert(1)",
+            "JaVaScRiPt:1",
+            "two words",
+            "a\nb",
+            "mailto:x@y",
+            "http://",
+            "http://[::1",
+            "http://user@example.org/",
+            "https://example.org@evil.example/",
+            "http://a:b@c/",
+            "http:\\\\x@y",
         ] {
             assert_eq!(checked_address(bad).expect_err(bad).code, ErrorCode::BadArgs, "{bad}");
         }
@@ -104,18 +120,50 @@ mod tests {
     #[test]
     fn t20_local_schemes_are_neither_opened_nor_read() {
         for local in [
-            "file:///etc/passwd", "FILE:///etc/passwd", "file:/etc/passwd", "file://localhost/etc/passwd", "chrome://settings",
-            "chrome-extension://abc/x.html", "devtools://devtools/bundled/inspector.html", "view-source:https://example.org",
-            "filesystem:https://example.org/x", "ftp://example.org/", "chrome-search://x", "about:config", "edge://settings",
-            "brave://settings", "intranet:80", "vbscript:x", "jar:file:///x", "content://x", "android-app://x", "resource://x",
+            "file:///etc/passwd",
+            "FILE:///etc/passwd",
+            "file:/etc/passwd",
+            "file://localhost/etc/passwd",
+            "chrome://settings",
+            "chrome-extension://abc/x.html",
+            "devtools://devtools/bundled/inspector.html",
+            "view-source:https://example.org",
+            "filesystem:https://example.org/x",
+            "ftp://example.org/",
+            "chrome-search://x",
+            "about:config",
+            "edge://settings",
+            "brave://settings",
+            "intranet:80",
+            "vbscript:x",
+            "jar:file:///x",
+            "content://x",
+            "android-app://x",
+            "resource://x",
         ] {
             let failure = checked_address(local).expect_err(local);
             assert_eq!(failure.code, ErrorCode::PolicyDenied, "{local}: {failure:?}");
         }
-        for page in ["file:///x", "FILE:///x", "chrome://newtab/", "chrome-extension://a/b", "devtools://x", "view-source:http://x"] {
+        for page in [
+            "file:///x",
+            "FILE:///x",
+            "chrome://newtab/",
+            "chrome-extension://a/b",
+            "devtools://x",
+            "view-source:http://x",
+        ] {
             assert_eq!(check_readable(page).expect_err(page).code, ErrorCode::PolicyDenied, "{page}");
         }
-        for page in ["http://a/", "https://a/", "about:blank", "about:srcdoc", "data:,x", "blob:http://a/1", "", "chrome-error://chromewebdata/"] {
+        for page in [
+            "http://a/",
+            "https://a/",
+            "about:blank",
+            "about:srcdoc",
+            "data:,x",
+            "blob:http://a/1",
+            "",
+            "chrome-error://chromewebdata/",
+        ] {
             assert!(check_readable(page).is_ok(), "{page}");
         }
     }

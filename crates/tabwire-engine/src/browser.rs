@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use tabwire_cdp::{
-    CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource, TargetInfo,
-    TargetRegistry, TaskGroup,
+    CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource,
+    TargetInfo, TargetRegistry, TaskGroup,
 };
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, FrameId, TabId, TargetId};
 use tokio::sync::watch;
@@ -19,8 +19,8 @@ use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::tab_book::TabBook;
-use crate::visited_origins::VisitedOrigins;
 use crate::trace_run::TraceRun;
+use crate::visited_origins::VisitedOrigins;
 
 /// One tab as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -41,7 +41,10 @@ fn strip(schema: &mut Value) {
                 "$schema" => true,
                 "title" => value.is_string(),
                 "format" => value.as_str().is_some_and(|format| {
-                    format.starts_with("uint") || format.starts_with("int") || format == "double" || format == "float"
+                    format.starts_with("uint")
+                        || format.starts_with("int")
+                        || format == "double"
+                        || format == "float"
                 }),
                 _ => false,
             };
@@ -67,7 +70,10 @@ mod tests {
         assert_eq!(names.len(), ACTIONS.len(), "a name is given twice");
         for action in actions {
             let name = &action["name"];
-            assert!(action["description"].as_str().is_some_and(|text| text.len() > 10), "{name} says nothing");
+            assert!(
+                action["description"].as_str().is_some_and(|text| text.len() > 10),
+                "{name} says nothing"
+            );
             assert_eq!(action["parameters"]["type"], "object", "{name}");
             let Some(parameters) = action["parameters"]["properties"].as_object() else { continue };
             for (parameter, schema) in parameters {
@@ -83,8 +89,16 @@ mod tests {
             let on_line: HashSet<String> =
                 command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
             let schema = (action.parameters)();
-            for parameter in schema["properties"].as_object().map(|all| all.keys().cloned().collect::<Vec<_>>()).unwrap_or_default() {
-                assert!(on_line.contains(&parameter), "{}: {parameter} is not on the command line", action.name);
+            for parameter in schema["properties"]
+                .as_object()
+                .map(|all| all.keys().cloned().collect::<Vec<_>>())
+                .unwrap_or_default()
+            {
+                assert!(
+                    on_line.contains(&parameter),
+                    "{}: {parameter} is not on the command line",
+                    action.name
+                );
             }
         }
     }

@@ -82,7 +82,8 @@ impl Changes {
         }
         lines.extend(self.new_tabs.iter().map(|tab| format!("new tab: {tab}")));
         if let Some(dialog) = &self.dialog {
-            lines.push(format!("dialog: {} {:?} (answer with `tabwire dialog`)", dialog.kind, dialog.message));
+            lines
+                .push(format!("dialog: {} {:?} (answer with `tabwire dialog`)", dialog.kind, dialog.message));
         }
         lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {

@@ -114,7 +114,13 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     fn file_input(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Reply<Value>;
 
     /// Gives files to a file input.
-    fn give_files(&self, frame: &FrameId, input: FileInput, files: &[PathBuf], deadline: Deadline) -> Reply<()>;
+    fn give_files(
+        &self,
+        frame: &FrameId,
+        input: FileInput,
+        files: &[PathBuf],
+        deadline: Deadline,
+    ) -> Reply<()>;
 
     /// Whether the page is no longer there.
     fn is_gone(&self) -> bool;

@@ -121,7 +121,11 @@ impl Page {
     }
 
     fn told(&self, frame: &FrameId, document: &DocumentName, found: &Match) -> Told {
-        Told { name: self.mint(frame, document, found.key), role: found.role.clone(), text: found.name.clone() }
+        Told {
+            name: self.mint(frame, document, found.key),
+            role: found.role.clone(),
+            text: found.name.clone(),
+        }
     }
 
     /// Adds refs for the elements that a frame's agent speaks of in a failure.

@@ -30,7 +30,12 @@ struct Entry {
 
 impl Page {
     /// Goes one step in the tab's history.
-    pub(crate) async fn go(&self, way: Way, state: LoadState, deadline: Deadline) -> Result<Arrival, Failure> {
+    pub(crate) async fn go(
+        &self,
+        way: Way,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<Arrival, Failure> {
         let answer = self.command("Page.getNavigationHistory", &json!({}), deadline).await?;
         let history: History = serde_json::from_value(answer)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("The tab's history: {error}.")))?;

@@ -29,7 +29,9 @@ impl Locator {
             }
             Some(("role", role)) => parse_role(role)?,
             Some(("label", words)) => json!({"label": unquoted(words).0, "exact": unquoted(words).1}),
-            Some(("placeholder", words)) => json!({"placeholder": unquoted(words).0, "exact": unquoted(words).1}),
+            Some(("placeholder", words)) => {
+                json!({"placeholder": unquoted(words).0, "exact": unquoted(words).1})
+            }
             Some(("testid", id)) => json!({"testid": unquoted(id).0}),
             Some(("xpath", path)) => json!({"xpath": path}),
             _ if text.starts_with("//") || text.starts_with("(//") => json!({"xpath": text}),
@@ -76,7 +78,9 @@ fn parse_role(text: &str) -> Result<Value, Failure> {
                 spec["states"][key] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
             }
             _ => {
-                let why = format!("`{key}` is none of name, checked, selected, expanded, pressed, disabled, required, level");
+                let why = format!(
+                    "`{key}` is none of name, checked, selected, expanded, pressed, disabled, required, level"
+                );
                 return Err(bad(text, &why));
             }
         }
@@ -127,7 +131,15 @@ mod tests {
         );
         check("role=heading[level=2]", json!({"role": "heading", "states": {"level": 2}}));
         assert!(matches!(Locator::parse("@e12"), Ok(Locator::Ref(_))));
-        for wrong in ["", "text=", "role=", "role=button[name", "role=button[colour=red]", "role=a b", "role=x[name=y]z"] {
+        for wrong in [
+            "",
+            "text=",
+            "role=",
+            "role=button[name",
+            "role=button[colour=red]",
+            "role=a b",
+            "role=x[name=y]z",
+        ] {
             let failure = Locator::parse(wrong).expect_err(wrong);
             assert_eq!(failure.code, ErrorCode::BadArgs);
         }

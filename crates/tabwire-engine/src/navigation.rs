@@ -218,7 +218,12 @@ impl Page {
     ///
     /// # Errors
     /// When the address cannot be reached, or not within the deadline.
-    pub async fn navigate(&self, url: &str, state: LoadState, deadline: Deadline) -> Result<Arrival, Failure> {
+    pub async fn navigate(
+        &self,
+        url: &str,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<Arrival, Failure> {
         let mut journey = Journey::watch(self);
         let answer = self.command("Page.navigate", &json!({"url": url}), deadline).await?;
         let navigated: Navigated = serde_json::from_value(answer)
@@ -358,7 +363,9 @@ fn not_arrived(error: CdpError, url: &str) -> Failure {
             ErrorCode::Timeout,
             format!("{url} did not finish loading within {} ms.", after.as_millis()),
         )
-        .with_hint("Pass a longer --timeout or an earlier --wait-until, or see what is there: `tabwire snapshot`."),
+        .with_hint(
+            "Pass a longer --timeout or an earlier --wait-until, or see what is there: `tabwire snapshot`.",
+        ),
         other => other.into_failure(),
     }
 }

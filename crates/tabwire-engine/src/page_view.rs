@@ -71,7 +71,9 @@ impl Page {
         let inner_request = request.for_inner_frame().argument();
         let asked: Vec<_> = below
             .iter()
-            .map(|inner| (inner.id.clone(), self.driver().call(&inner.id, "snapshot", &inner_request, deadline)))
+            .map(|inner| {
+                (inner.id.clone(), self.driver().call(&inner.id, "snapshot", &inner_request, deadline))
+            })
             .collect();
         let first = WalkAnswer::read(&self.unless_blocked(first).await?)?;
         let mut others = Vec::new();
@@ -108,7 +110,8 @@ impl Page {
             let mut from = Some(0);
             while let Some(start) = from {
                 let argument = Search::argument(start, key);
-                let answer = self.unless_blocked(self.driver().call(&frame.id, "find", &argument, deadline)).await;
+                let answer =
+                    self.unless_blocked(self.driver().call(&frame.id, "find", &argument, deadline)).await;
                 match answer {
                     Ok(answer) => from = search.take(&frame.id, &answer)?,
                     // A frame that went has nothing to be found in.

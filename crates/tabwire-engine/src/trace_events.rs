@@ -23,7 +23,8 @@ enum Quoted {
 }
 
 impl TraceEvents {
-    /// Takes the next bytes; gives each event that is whole to `take`, and says where in these bytes the last one ended.
+    /// Takes the next bytes; gives each event that is whole to `take`, and says where in these bytes the last one
+    /// ended.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8])) -> Option<usize> {
         let mut ended = None;
         let mut start = 0;

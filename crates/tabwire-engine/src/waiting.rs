@@ -89,11 +89,15 @@ impl Page {
     ) -> Result<Waited, Failure> {
         let held = Waited::new(format!("{} is {}", PageText::new(target).as_str(), state.name()));
         let (spec, frames) = match Locator::parse(target)? {
-            Locator::Words(spec) => (spec, self.driver().frames().into_iter().map(|frame| frame.id).collect()),
+            Locator::Words(spec) => {
+                (spec, self.driver().frames().into_iter().map(|frame| frame.id).collect())
+            }
             Locator::Ref(given) => match self.find_ref(given) {
                 Ok(handle) => (json!({"document": handle.document, "key": handle.key}), vec![handle.frame]),
                 // Its document is gone, and the element with it.
-                Err(failure) if failure.code == ErrorCode::RefExpired && state.is_absence() => return Ok(held),
+                Err(failure) if failure.code == ErrorCode::RefExpired && state.is_absence() => {
+                    return Ok(held);
+                }
                 Err(failure) => return Err(failure),
             },
         };
@@ -180,8 +184,10 @@ impl Page {
             match next {
                 Ok(_) => {}
                 Err(CdpError::Timeout { after, .. }) => {
-                    let message =
-                        format!("The address did not come to match {pattern:?} within {} ms; it is {url}.", after.as_millis());
+                    let message = format!(
+                        "The address did not come to match {pattern:?} within {} ms; it is {url}.",
+                        after.as_millis()
+                    );
                     return Err(Failure::new(ErrorCode::Timeout, message)
                         .with_hint("Pass a longer --timeout, or another pattern; `*` stands for anything."));
                 }
@@ -191,13 +197,21 @@ impl Page {
     }
 
     /// Waits until the page has come this far in loading.
-    pub(crate) async fn wait_for_load(&self, state: LoadState, deadline: Deadline) -> Result<Waited, Failure> {
+    pub(crate) async fn wait_for_load(
+        &self,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<Waited, Failure> {
         let reached = self.reach(state, deadline).await?;
         Ok(Waited { held: "the page has come this far".to_owned(), detail: Some(reached) })
     }
 
     /// Waits until an expression or function of the caller's is true.
-    pub(crate) async fn wait_for_function(&self, function: &str, deadline: Deadline) -> Result<Waited, Failure> {
+    pub(crate) async fn wait_for_function(
+        &self,
+        function: &str,
+        deadline: Deadline,
+    ) -> Result<Waited, Failure> {
         let expression = format!(
             "(async () => {{ for (;;) {{ let made = ({function}); if (typeof made === 'function') made = made(); \
              if (await made) return true; await new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 50); }}); }} }})()"
@@ -211,7 +225,8 @@ impl Page {
                     Failure::new(ErrorCode::CdpError, format!("Runtime.evaluate: {error}."))
                 })?,
                 Err(CdpError::Timeout { after, .. }) => {
-                    let message = format!("The function did not become true within {} ms.", after.as_millis());
+                    let message =
+                        format!("The function did not become true within {} ms.", after.as_millis());
                     return Err(Failure::new(ErrorCode::Timeout, message)
                         .with_hint("Try it with `tabwire eval`, or pass a longer --timeout."));
                 }
@@ -249,8 +264,9 @@ impl Page {
             let event = next.map_err(|error| match error {
                 CdpError::Timeout { after, .. } => {
                     let message = format!("No download ended within {} ms.", after.as_millis());
-                    Failure::new(ErrorCode::Timeout, message)
-                        .with_hint("`tabwire downloads` lists what there is; start the wait before the click.")
+                    Failure::new(ErrorCode::Timeout, message).with_hint(
+                        "`tabwire downloads` lists what there is; start the wait before the click.",
+                    )
                 }
                 other => other.into_failure(),
             })?;

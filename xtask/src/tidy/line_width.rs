@@ -1,6 +1,7 @@
 //! Rust lines fit beside each other in a review. Long texts, which nothing can break, do not count.
 
 use super::Finding;
+use crate::rust_code::RustCode;
 use crate::source_tree::SourceTree;
 
 const MOST_COLUMNS: usize = 120;
@@ -9,14 +10,9 @@ const MOST_COLUMNS: usize = 120;
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
-        let mut in_text = false;
-        for (number, line) in file.numbered_lines() {
-            let was_in_text = in_text;
-            in_text = stays_in_text(line, in_text);
-            if was_in_text {
-                continue;
-            }
-            let columns = columns_without_texts(line);
+        let code = RustCode::of(&file.text).numbered_lines();
+        for ((number, line), (_, blanked)) in file.numbered_lines().zip(code) {
+            let columns = columns_without_texts(line, &blanked);
             if columns > MOST_COLUMNS {
                 let advice = format!(
                     "{columns} columns, {MOST_COLUMNS} at most: break the line or give a part a name"
@@ -28,33 +24,15 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     findings
 }
 
-/// Whether the line after this one is in a raw text of several lines, such as a page written for a test.
-fn stays_in_text(line: &str, in_text: bool) -> bool {
-    if in_text {
-        return !line.contains("\"#");
-    }
-    line.rfind("r#\"").is_some_and(|start| !line[start + 3..].contains("\"#"))
-}
-
-/// The columns of a line that are code: what stands between quotation marks is left out.
-fn columns_without_texts(line: &str) -> usize {
+/// The columns of a line that are code or comment: texts are left out, also those of several lines, such as a page
+/// written for a test.
+fn columns_without_texts(line: &str, blanked: &str) -> usize {
     let columns = line.chars().count();
-    if columns <= MOST_COLUMNS {
+    if columns <= MOST_COLUMNS || line.trim_start().starts_with("//") {
         return columns;
     }
-    // A raw text may hold quotation marks; what follows it on the line is little.
-    let raw = ["r#\"", "r##\""].iter().filter_map(|start| line.find(start)).min();
-    let line = raw.map_or(line, |start| line.get(..start).unwrap_or(line));
-    let mut between = false;
-    let mut escaped = false;
-    line.chars()
-        .filter(|letter| {
-            let is_mark = *letter == '"' && !escaped;
-            escaped = *letter == '\\' && !escaped;
-            between ^= is_mark;
-            !between || is_mark
-        })
-        .count()
+    line.chars().zip(blanked.chars()).filter(|(letter, code)| letter == code && !code.is_whitespace()).count()
+        + blanked.chars().take_while(|code| code.is_whitespace()).count().min(MOST_COLUMNS / 2)
 }
 
 #[cfg(test)]

@@ -39,7 +39,8 @@ pub(crate) struct DownloadFile {
     #[arg(long, value_name = "URL", conflicts_with_all = ["target", "nth"])]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// Where to put it: a file that is not there yet, or a directory, below a declared root. Left out: our own directory.
+    /// Where to put it: a file that is not there yet, or a directory, below a declared root. Left out: our own
+    /// directory.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     path: Option<PathBuf>,

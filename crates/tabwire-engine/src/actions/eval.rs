@@ -16,7 +16,8 @@ use crate::page::Page;
 /// Run JavaScript in the page and print the result.
 ///
 /// An expression, or a function that is called: `() => document.title`; with --element it is given the element:
-/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is, anything else as JSON.
+/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is,
+/// anything else as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Eval {
     /// An expression, or a function such as `() => document.title`.

@@ -73,8 +73,13 @@ impl Action for Snapshot {
             (false, None) => Extent::default(),
         };
         let selection = if self.interactive { Selection::Interactive } else { Selection::Everything };
-        let request =
-            SnapshotRequest { extent, selection, from: self.from, depth: self.depth, ..SnapshotRequest::default() };
+        let request = SnapshotRequest {
+            extent,
+            selection,
+            from: self.from,
+            depth: self.depth,
+            ..SnapshotRequest::default()
+        };
         let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
         let mut refs = page.refs();
         if self.delta {

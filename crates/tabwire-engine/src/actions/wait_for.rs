@@ -84,9 +84,10 @@ impl Action for WaitFor {
 
     async fn run(self, context: &Context) -> Result<Waited, Failure> {
         if self.conditions() != 1 {
-            return Err(Failure::new(ErrorCode::BadArgs, "Give exactly one condition to wait for.").with_hint(
-                "One of: a target, --text, --text-gone, --url, --load, --function, --download, --time.",
-            ));
+            return Err(Failure::new(ErrorCode::BadArgs, "Give exactly one condition to wait for.")
+                .with_hint(
+                    "One of: a target, --text, --text-gone, --url, --load, --function, --download, --time.",
+                ));
         }
         let page = context.page().await?;
         let deadline = context.deadline;

@@ -2,9 +2,9 @@
 //!
 //! Knows nothing of what the agent's functions mean.
 
+mod apply;
 mod file_input;
 mod process_settings;
-mod apply;
 mod setup;
 mod watch;
 mod watchers;
@@ -222,7 +222,13 @@ impl Driver for CdpDriver {
         self.frames().roots()
     }
 
-    fn call(&self, frame: &FrameId, function: &'static str, argument: &Value, deadline: Deadline) -> Reply<Value> {
+    fn call(
+        &self,
+        frame: &FrameId,
+        function: &'static str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value> {
         let expression = format!("globalThis.tabwire ? tabwire.run(\"{function}\", {argument}) : {ABSENT}");
         let known = self.frames().find(frame);
         let begun = match known {
@@ -287,7 +293,13 @@ impl Driver for CdpDriver {
         Box::pin(async move { driver.ask_file_input(&frame, input, deadline).await })
     }
 
-    fn give_files(&self, frame: &FrameId, input: FileInput, files: &[PathBuf], deadline: Deadline) -> Reply<()> {
+    fn give_files(
+        &self,
+        frame: &FrameId,
+        input: FileInput,
+        files: &[PathBuf],
+        deadline: Deadline,
+    ) -> Reply<()> {
         let (driver, frame, files) = (self.clone(), frame.clone(), files.to_vec());
         Box::pin(async move { driver.set_file_input(&frame, input, &files, deadline).await })
     }

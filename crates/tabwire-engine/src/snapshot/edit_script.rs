@@ -148,7 +148,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_steps_lead_from_old_to_new(old in proptest::collection::vec(0_u8..6, 0..40), new in proptest::collection::vec(0_u8..6, 0..40)) {
+        fn the_steps_lead_from_old_to_new(
+            old in proptest::collection::vec(0_u8..6, 0..40),
+            new in proptest::collection::vec(0_u8..6, 0..40),
+        ) {
             let steps = steps(&old, &new, 80).expect("never longer than both");
             let mut from = Vec::new();
             let mut to = Vec::new();

@@ -27,8 +27,8 @@ impl SnapshotMemory {
         self.replace(snapshot, request, kept_lines(&snapshot.nodes));
     }
 
-    /// What changed since the last snapshot that was asked for in the same way, within a fence; all of the snapshot when
-    /// there was none, when it was of another document, or when telling the changes would take longer.
+    /// What changed since the last snapshot that was asked for in the same way, within a fence; all of the snapshot
+    /// when there was none, when it was of another document, or when telling the changes would take longer.
     pub(crate) fn delta(
         &mut self,
         snapshot: &Snapshot,

@@ -1,7 +1,8 @@
 //! A snapshot as lines of text. Knows nothing of fences or of budgets.
 //!
 //! A line is `- role "name" [e12] state=value`. Things of one role that follow each other share a line and its role:
-//! `- link "Home" [e1] /, "Docs" [e2] /docs`. What holds only a few plain things has them on its own line after a colon,
+//! `- link "Home" [e1] /, "Docs" [e2] /docs`. What holds only a few plain things has them on its own line after
+//! a colon,
 //! the cells of a row with bars between them.
 
 use super::line::{Density, LineWriter, Position, Refs};

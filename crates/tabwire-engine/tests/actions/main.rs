@@ -4,15 +4,17 @@
 
 mod choosing;
 mod click;
-mod discretion;
-mod fault;
 mod clipboard;
 mod cookies;
 mod counting_link;
+mod discretion;
 mod downloads;
 mod drag;
+mod emulate;
 mod facts;
+mod fault;
 mod fill_form;
+mod init_script;
 mod keys;
 mod moving;
 mod network_har;
@@ -25,8 +27,6 @@ mod reading;
 mod round_trips;
 mod scroll;
 mod settling;
-mod emulate;
-mod init_script;
 mod stage;
 mod state;
 mod storage;

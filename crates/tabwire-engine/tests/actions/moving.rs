@@ -65,7 +65,12 @@ async fn tabs_open_are_selected_and_close() {
     assert_eq!(stage.eval("location.pathname").await, "/form", "a new tab is the current one");
     stage.act("tab_select", json!({"id": first})).await;
     assert_eq!(stage.eval("location.pathname").await, "/plain");
-    let other = stage.try_act_in(Some(second), "eval", json!({"expression": "location.pathname"}), Duration::from_secs(20));
+    let other = stage.try_act_in(
+        Some(second),
+        "eval",
+        json!({"expression": "location.pathname"}),
+        Duration::from_secs(20),
+    );
     assert_eq!(other.await.expect("there")["value"], "/form");
     let closed = stage.act("tab_close", json!({"id": second})).await;
     assert_eq!(closed["current"], json!(first));
@@ -85,7 +90,8 @@ async fn popups_belong_to_the_session_and_are_told() {
         assert_eq!(tabs.len(), before + 1, "{opener}");
         let opened = done["new_tabs"][0].as_str().unwrap_or_else(|| panic!("{opener}: {done}")).to_owned();
         let tab = opened.parse().expect("a tab id");
-        let read = stage.try_act_in(Some(tab), "wait_for", json!({"load": "load"}), Duration::from_secs(20)).await;
+        let read =
+            stage.try_act_in(Some(tab), "wait_for", json!({"load": "load"}), Duration::from_secs(20)).await;
         read.unwrap_or_else(|failure| panic!("{opener}: {failure:?}"));
         stage.act("tab_close", json!({"id": opened})).await;
     }
@@ -101,12 +107,21 @@ async fn t20_a_tab_with_a_local_page_is_neither_read_nor_acted_on() {
     }
     let browser = stage.browser.connection().browser();
     let params = json!({"url": "file:///etc/hostname"});
-    browser.send("Target.createTarget", &params, Duration::from_secs(10)).await.expect("another program opens it");
+    browser
+        .send("Target.createTarget", &params, Duration::from_secs(10))
+        .await
+        .expect("another program opens it");
     let tabs = stage.act("tabs_list", json!({})).await["tabs"].as_array().cloned().unwrap_or_default();
-    let local = tabs.iter().find(|tab| tab["url"].as_str().is_some_and(|url| url.starts_with("file:"))).expect("listed");
+    let local = tabs
+        .iter()
+        .find(|tab| tab["url"].as_str().is_some_and(|url| url.starts_with("file:")))
+        .expect("listed");
     let tab = Stage::tab(local);
-    for (name, params) in [("eval", json!({"expression": "1"})), ("snapshot", json!({})), ("click", json!({"target": "body"}))] {
-        let refused = stage.try_act_in(Some(tab), name, params, Duration::from_secs(10)).await.expect_err(name);
+    for (name, params) in
+        [("eval", json!({"expression": "1"})), ("snapshot", json!({})), ("click", json!({"target": "body"}))]
+    {
+        let refused =
+            stage.try_act_in(Some(tab), name, params, Duration::from_secs(10)).await.expect_err(name);
         assert_eq!(refused.code, ErrorCode::PolicyDenied, "{name}: {refused:?}");
     }
     let away = json!({"url": stage.site.url("a", "/plain")});
@@ -116,7 +131,13 @@ async fn t20_a_tab_with_a_local_page_is_neither_read_nor_acted_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn moving_at_the_wrong_moment_fails_well() {
     let stage = Stage::start().await;
-    for (name, params) in [("reload", json!({})), ("back", json!({})), ("wait_for", json!({"target": "h1"})), ("snapshot", json!({})), ("find", json!({"text": "x"}))] {
+    for (name, params) in [
+        ("reload", json!({})),
+        ("back", json!({})),
+        ("wait_for", json!({"target": "h1"})),
+        ("snapshot", json!({})),
+        ("find", json!({"text": "x"})),
+    ] {
         stage.check_wrong_moments(name, params).await;
     }
 }

@@ -46,7 +46,13 @@ async fn addresses_loading_scripts_and_time_are_waited_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wait_needs_one_condition() {
     let stage = Stage::at("/plain").await;
-    for params in [json!({}), json!({"target": "h1", "text": "x"}), json!({"target": "h1", "state": "odd"}), json!({"time": 999_999}), json!({"url": ""})] {
+    for params in [
+        json!({}),
+        json!({"target": "h1", "text": "x"}),
+        json!({"target": "h1", "state": "odd"}),
+        json!({"time": 999_999}),
+        json!({"url": ""}),
+    ] {
         stage.fails(ErrorCode::BadArgs, "wait_for", params).await;
     }
 }
@@ -61,7 +67,8 @@ async fn a_long_wait_on_one_tab_delays_nothing_elsewhere() {
     let work = async {
         for round in 1..=5 {
             for tab in [waiting, other] {
-                let clicked = stage.try_act_in(Some(tab), "click", json!({"target": "#count"}), patience).await;
+                let clicked =
+                    stage.try_act_in(Some(tab), "click", json!({"target": "#count"}), patience).await;
                 clicked.unwrap_or_else(|failure| panic!("round {round}: {failure:?}"));
             }
         }

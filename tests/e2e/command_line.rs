@@ -56,7 +56,7 @@ fn mistyped_words_end_with_2_and_a_suggestion() {
         (&["open", "--window", "big"], "1280x800"),
         (&["open", "--session", "../x"], "--session"),
         (&["open", "--cdp", "9222", "--headed"], "cannot be used with"),
-        (&["open", "--header", "a: b"], "--cdp"),
+        (&["open", "--cdp-header", "a: b"], "--cdp"),
     ] {
         let outcome = world.run(typed);
         assert_eq!(outcome.code, 2, "{typed:?}: {outcome:?}");

@@ -22,7 +22,8 @@ mod tests {
                 .iter()
                 .find_map(|word| line.strip_prefix(word));
             let Some(rest) = declared else { continue };
-            let name: String = rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+            let name: String =
+                rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
             assert!(name.is_empty() || seen.insert(name.clone()), "{name} is declared twice");
         }
         assert!(seen.len() > 100, "the parts declare things at the start of lines");

@@ -156,8 +156,8 @@ pub(crate) struct SessionFlags {
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
     /// A header for a remote browser, `Name: value`, or `@FILE` with one a line; may be repeated.
-    #[arg(long = "header", value_name = "HEADER", requires = "cdp")]
-    headers: Vec<String>,
+    #[arg(long = "cdp-header", value_name = "HEADER", requires = "cdp")]
+    cdp_headers: Vec<String>,
     /// A flag for the browser, `--name=value`; may be repeated.
     #[arg(long = "browser-arg", value_name = "FLAG", allow_hyphen_values = true)]
     browser_arguments: Vec<String>,
@@ -182,7 +182,7 @@ impl SessionFlags {
             headed: self.headed,
             profile: self.profile.map(absolute),
             cdp: self.cdp,
-            headers: read_headers(self.headers)?,
+            headers: read_headers(self.cdp_headers)?,
             browser_arguments: self.browser_arguments,
             allow_dangerous_arguments: self.allow_dangerous_browser_args,
             proxy: self.proxy,

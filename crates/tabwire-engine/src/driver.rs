@@ -20,8 +20,6 @@ pub(crate) type Reply<T, E = Failure> = Pin<Box<dyn Future<Output = Result<T, E>
 pub(crate) enum Place {
     /// The tab's page.
     Page,
-    /// The process that a frame lives in.
-    Frame(FrameId),
     /// The browser itself.
     Browser,
 }

@@ -120,14 +120,10 @@ impl CdpDriver {
         }
     }
 
-    fn session_at(&self, place: &Place) -> Result<CdpSession, CdpError> {
+    fn session_at(&self, place: &Place) -> CdpSession {
         match place {
-            Place::Page => Ok(self.inner.session.clone()),
-            Place::Browser => Ok(self.inner.session.connection().browser()),
-            Place::Frame(frame) => match self.frames().find(frame) {
-                Some((session, _)) => Ok(session),
-                None => Ok(self.inner.session.clone()),
-            },
+            Place::Page => self.inner.session.clone(),
+            Place::Browser => self.inner.session.connection().browser(),
         }
     }
 
@@ -258,7 +254,7 @@ impl Driver for CdpDriver {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
-        let begun = self.session_at(place).and_then(|session| session.begin(method, params, deadline));
+        let begun = self.session_at(place).begin(method, params, deadline);
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
     }
 

@@ -1,6 +1,10 @@
 //! Actions on real pages: each does what it says, refuses bad input, and fails well at the wrong moment.
 
-#![expect(clippy::disallowed_methods, reason = "tests look at the files that actions made")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests look at the files that actions made"
+)]
 
 mod choosing;
 mod click;

@@ -6,14 +6,17 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
-use tabwire_engine::{ACTIONS, Context, Definition, Effect, LoadState, checked_address, find_action};
+use tabwire_engine::{
+    ACTIONS, Context, Definition, Effect, LoadState, Witness, checked_address, find_action,
+};
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::daemon::Daemon;
+use crate::ffmpeg::Ffmpeg;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::request_files::RequestFiles;
-use crate::session::{Ready, Session};
+use crate::session::{LiveSession, Ready, Session};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -51,7 +54,7 @@ impl Daemon {
     ) -> Result<ActionAnswer, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
-        let (session, Ready { live, notices }) = self.ready(&request).await?;
+        let (session, Ready { live, mut notices }) = self.ready(&request).await?;
         if request.tab.is_none() {
             live.ensure_tab().await?;
         }
@@ -65,12 +68,15 @@ impl Daemon {
             snapshot: request.snapshot,
             files: Arc::new(files),
             wants_text: request.text,
+            capture: request.capture,
+            movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
         };
         let answered = definition.run(&context, request.params).await;
         if definition.effect == Effect::Navigate {
             session.remember(&live);
         }
         let answered = answered?;
+        notices.extend(answered.notices);
         let (result, text) =
             if request.text { (Value::Null, Some(answered.text)) } else { (answered.value, None) };
         Ok(ActionAnswer { session: request.session, result, text, notices })
@@ -88,23 +94,25 @@ impl Daemon {
             Some(url) => checked_address(&url)?,
             None => format!("http://127.0.0.1:{}/demo", self.port),
         };
-        let (session, Ready { live, notices }) = self.ready(&request).await?;
-        let (page, outline) = match live.engine.page_to_open_in(params.new_tab).await? {
-            Some(page) => {
-                live.engine.navigate(&page, &url, LoadState::Load, deadline).await?;
-                let outline = page.outline(deadline).await?;
-                (page, outline)
-            }
-            None => {
-                let page = live.open_first_tab(&url).await?;
-                let outline = page.first_outline(&url, deadline).await?;
-                (page, outline)
-            }
+        let files =
+            RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        let (session, Ready { live, mut notices }) = self.ready(&request).await?;
+        let context = Context {
+            browser: Arc::clone(&live.engine),
+            tab: None,
+            deadline,
+            snapshot: false,
+            files: Arc::new(files),
+            wants_text: false,
+            capture: request.capture,
+            movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
         };
-        let mut result = json!(outline);
-        if let Some(members) = result.as_object_mut() {
-            members.insert("tab".to_owned(), json!(live.engine.tab_of(&page)));
+        let witness = Witness::begin(&context, "open", &request.params).await;
+        let opened = open_page(&live, &url, params.new_tab, deadline).await;
+        if let Some(witness) = witness {
+            notices.extend(witness.finish(&context, opened.as_ref()).await);
         }
+        let result = opened?;
         session.remember(&live);
         Ok(ActionAnswer { session: request.session, result, text: None, notices })
     }
@@ -139,6 +147,32 @@ impl Daemon {
         let fate = if ownership == "launched" { "ended" } else { "left running: it was attached" };
         Ok(answer(json!({"closed": "session", "browser": fate})))
     }
+}
+
+/// Opens an address in the current tab or a new one, and says what is there.
+async fn open_page(
+    live: &LiveSession,
+    url: &str,
+    new_tab: bool,
+    deadline: Deadline,
+) -> Result<Value, Failure> {
+    let (page, outline) = match live.engine.page_to_open_in(new_tab).await? {
+        Some(page) => {
+            live.engine.navigate(&page, url, LoadState::Load, deadline).await?;
+            let outline = page.outline(deadline).await?;
+            (page, outline)
+        }
+        None => {
+            let page = live.open_first_tab(url).await?;
+            let outline = page.first_outline(url, deadline).await?;
+            (page, outline)
+        }
+    };
+    let mut result = json!(outline);
+    if let Some(members) = result.as_object_mut() {
+        members.insert("tab".to_owned(), json!(live.engine.tab_of(&page)));
+    }
+    Ok(result)
 }
 
 fn unknown_action(name: &str) -> Failure {

@@ -24,6 +24,9 @@ const INCOMING: &str = "incoming";
 /// Where files are that were handed to pages.
 const UPLOADS: &str = "uploads";
 
+/// Where encoders write.
+const ENCODING: &str = "encoding";
+
 /// Our directories below the state directory.
 #[derive(Debug)]
 pub(crate) struct FileShelf {
@@ -64,6 +67,11 @@ impl FileShelf {
             // Told when a download cannot be kept; until then the path is as good as any.
             Err(_) => self.state.join(INCOMING),
         }
+    }
+
+    /// Where an encoder writes until its movie is kept.
+    pub(crate) fn encoding_directory(&self) -> Result<PathBuf, Failure> {
+        Ok(self.own(ENCODING)?.path().to_owned())
     }
 
     /// A download that is in one of our directories.

@@ -11,6 +11,7 @@ mod config;
 mod daemon;
 mod dangerous_extension;
 mod download_file;
+mod ffmpeg;
 mod file_fault;
 mod file_shelf;
 mod fleet;

@@ -94,3 +94,6 @@ pub const NAMES_REMEMBERED: usize = 4_096;
 
 /// Directories one request may declare.
 pub const ROOTS: usize = 32;
+
+/// How long an encoder may take to end once it has all pictures.
+pub const ENCODER_DEADLINE: Duration = Duration::from_secs(30);

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::context::Context;
+use crate::witness::Witness;
 
 /// What an action does to the world, which decides who may ask for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -52,6 +53,8 @@ pub struct Answered {
     pub value: Value,
     /// As text.
     pub text: String,
+    /// What the user should know besides.
+    pub notices: Vec<String>,
 }
 
 /// A future that is held by the registry.
@@ -96,7 +99,7 @@ impl Definition {
                     let value = serde_json::to_value(&output).map_err(|error| {
                         Failure::new(ErrorCode::Internal, format!("The answer cannot be written: {error}."))
                     })?;
-                    Ok(Answered { value, text: output.render() })
+                    Ok(Answered { value, text: output.render(), notices: Vec::new() })
                 })
             },
         }
@@ -108,7 +111,12 @@ impl Definition {
     /// With `BAD_ARGS` when the parameters are not the action's, or as the action fails.
     pub async fn run(&self, context: &Context, params: Value) -> Result<Answered, Failure> {
         self.check_names(&params)?;
-        (self.run)(context, params).await
+        let witness = Box::pin(Witness::begin(context, self.name, &params)).await;
+        let outcome = (self.run)(context, params).await;
+        let Some(witness) = witness else { return outcome };
+        let told = outcome.as_ref().map(|answered| &answered.value);
+        let notices = Box::pin(witness.finish(context, told)).await;
+        outcome.map(|answered| Answered { notices, ..answered })
     }
 
     /// The action's name on the command line: `tab-new`.

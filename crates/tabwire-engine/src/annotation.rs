@@ -44,7 +44,7 @@ struct MarkedElement {
 /// How points of a frame lie in the tab.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Offset {
+pub(crate) struct Offset {
     x: f64,
     y: f64,
     scale_x: f64,
@@ -54,7 +54,8 @@ struct Offset {
 impl Offset {
     const NONE: Self = Self { x: 0.0, y: 0.0, scale_x: 1.0, scale_y: 1.0 };
 
-    fn apply(self, inner: Rectangle) -> Rectangle {
+    /// A rectangle of the frame in the tab.
+    pub(crate) fn apply(self, inner: Rectangle) -> Rectangle {
         Rectangle {
             x: self.x + inner.x * self.scale_x,
             y: self.y + inner.y * self.scale_y,
@@ -105,6 +106,19 @@ impl Page {
         annotations: &mut Vec<Annotation>,
         deadline: Deadline,
     ) -> Result<(), Failure> {
+        let offset = self.frame_offset(frame, frames, deadline).await?;
+        let marked: Marked = self.call_in(&frame.id, "marks", &json!({}), deadline).await?;
+        self.add_annotations(&frame.id, marked, offset, annotations);
+        Ok(())
+    }
+
+    /// How points of a frame lie in the tab.
+    pub(crate) async fn frame_offset(
+        &self,
+        frame: &Frame,
+        frames: &[Frame],
+        deadline: Deadline,
+    ) -> Result<Offset, Failure> {
         let mut offset = Offset::NONE;
         let mut at = Some(frame);
         while let Some((inner, parent)) = at.and_then(|inner| Some((inner, inner.parent.as_ref()?))) {
@@ -114,9 +128,7 @@ impl Page {
             offset = offset.within(outer);
             at = frames.iter().find(|frame| frame.id == *parent);
         }
-        let marked: Marked = self.call_in(&frame.id, "marks", &json!({}), deadline).await?;
-        self.add_annotations(&frame.id, marked, offset, annotations);
-        Ok(())
+        Ok(offset)
     }
 
     fn add_annotations(

@@ -14,10 +14,13 @@ use tabwire_wire::{BrowserContextId, ErrorCode, Failure, FrameId, TabId, TargetI
 use tokio::sync::watch;
 
 use crate::download_keeper::DownloadKeeper;
+use crate::evidence_book::EvidenceBook;
 use crate::files::Files;
 use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
+use crate::recording::{Recording, Recordings};
+use crate::reel::Reel;
 use crate::tab_book::TabBook;
 use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
@@ -51,6 +54,8 @@ pub struct Browser {
     visited: Arc<VisitedOrigins>,
     /// The trace that is being taken; held over starting and ending one.
     trace: tokio::sync::Mutex<Option<TraceRun>>,
+    evidence: EvidenceBook,
+    recordings: Recordings,
     tasks: TaskGroup,
 }
 
@@ -93,8 +98,9 @@ impl Browser {
         let (created, changed) = (registry.on_created(), registry.on_changed());
         tasks.start("visited-origins", VisitedOrigins::follow(Arc::downgrade(&visited), created, changed));
         let tasks = tasks.clone();
-        let trace = tokio::sync::Mutex::default();
-        let browser = Self { connection, registry, state, attaching, downloads, visited, trace, tasks };
+        let (trace, evidence) = (tokio::sync::Mutex::default(), EvidenceBook::default());
+        let recordings = Recordings::default();
+        let browser = Self { connection, registry, state, attaching, downloads, visited, trace, evidence, recordings, tasks };
         browser.forget_closed();
         Ok(browser)
     }
@@ -295,6 +301,22 @@ impl Browser {
     /// What the browser downloads.
     pub(crate) fn downloads(&self) -> &DownloadKeeper {
         &self.downloads
+    }
+
+    /// The evidence of what was done in the browser.
+    pub(crate) fn evidence(&self) -> &EvidenceBook {
+        &self.evidence
+    }
+
+    /// The tabs that are being recorded.
+    pub(crate) fn recordings(&self) -> &Recordings {
+        &self.recordings
+    }
+
+    /// Records a page, over a session of its own: pictures that others take of the page do not end it.
+    pub(crate) async fn record(&self, page: &Page, reel: Reel, deadline: Deadline) -> Result<Recording, Failure> {
+        let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
+        Recording::start(session, reel, &self.tasks, deadline).await
     }
 
     /// The trace that is being taken of the browser, if one is.

@@ -8,6 +8,7 @@ use tabwire_wire::{Failure, TabId};
 use crate::address::check_readable;
 use crate::browser::Browser;
 use crate::files::Files;
+use crate::movie::MovieMaker;
 use crate::page::Page;
 
 /// What an action is given besides its parameters.
@@ -23,6 +24,10 @@ pub struct Context {
     pub snapshot: bool,
     /// Whether the answer is wanted as text; else as data. Large answers are only made in the form that is wanted.
     pub wants_text: bool,
+    /// Whether evidence of the action is kept, even if the session keeps none.
+    pub capture: bool,
+    /// What makes movies of recordings, if there is anything that does.
+    pub movies: Option<Arc<dyn MovieMaker>>,
     /// Where files come from and go.
     pub files: Arc<dyn Files>,
 }

@@ -261,3 +261,39 @@ pub const TRACE_SCRIPTS: usize = 1_000;
 
 /// Scripts that a trace's summary names: those that took longest.
 pub const TRACE_SCRIPTS_TOLD: usize = 5;
+
+/// Secrets that are remembered to be struck from evidence; the oldest are forgotten first.
+pub const SECRETS_KNOWN: usize = 200;
+
+/// Characters a secret has at least to be looked for in texts: shorter ones are part of other words.
+pub const SECRET_SHORTEST: usize = 4;
+
+/// How long gathering evidence of one action may take.
+pub const EVIDENCE_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long an action waits for a look at the page before it, so that evidence can tell what changed.
+pub const EVIDENCE_BEFORE: Duration = Duration::from_secs(2);
+
+/// Tabs of which the last look is remembered for evidence.
+pub const EVIDENCE_TABS: usize = 64;
+
+/// Characters of an action's answer that evidence repeats.
+pub const EVIDENCE_RESULT: usize = 4_000;
+
+/// Bytes a recording may have; when it is full it ends by itself.
+pub const RECORDING_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How long a recording may take before it ends by itself.
+pub const RECORDING_TIME: Duration = Duration::from_secs(600);
+
+/// The longest side of a recording's pictures, in pixels.
+pub const RECORDING_SIDE: u32 = 1_280;
+
+/// The shortest time between two pictures of a recording.
+pub const RECORDING_GAP: Duration = Duration::from_millis(66);
+
+/// Pictures a second in a movie.
+pub const RECORDING_RATE: u32 = 10;
+
+/// How long the start of a recording waits for its first picture.
+pub const RECORDING_FIRST: Duration = Duration::from_secs(3);

@@ -70,6 +70,9 @@ pub struct ActionRequest {
     /// Whether an action that acts also tells what changed in the snapshot.
     #[serde(skip_serializing_if = "is_false")]
     pub snapshot: bool,
+    /// Whether evidence of the action is kept, even if the session keeps none.
+    #[serde(skip_serializing_if = "is_false")]
+    pub capture: bool,
     /// Whether the answer is wanted as text for people and models, in place of data.
     #[serde(skip_serializing_if = "is_false")]
     pub text: bool,

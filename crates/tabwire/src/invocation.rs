@@ -20,6 +20,9 @@ pub(crate) struct ActionFlags {
     /// The tab it is for; the current one if left out.
     #[arg(long, value_name = "TAB")]
     pub(crate) tab: Option<TabId>,
+    /// Keep evidence of it: picture, Markdown, HTML, console lines and what changed, as files.
+    #[arg(long)]
+    pub(crate) capture: bool,
 }
 
 /// What actions that change a page take besides.

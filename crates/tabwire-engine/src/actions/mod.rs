@@ -2,6 +2,7 @@
 
 mod auth;
 mod back;
+mod capture;
 mod check;
 mod click;
 mod clipboard;
@@ -9,6 +10,7 @@ mod console;
 mod cookies;
 mod dblclick;
 mod dialog;
+mod diff;
 mod download_file;
 mod downloads;
 mod drag;
@@ -35,6 +37,7 @@ mod offline;
 mod pdf;
 mod press;
 mod read_as_markdown;
+mod record;
 mod reload;
 mod request;
 mod requests;
@@ -111,6 +114,9 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<eval::Eval>(),
     Definition::of::<vitals::Vitals>(),
     Definition::of::<trace::Trace>(),
+    Definition::of::<capture::Capture>(),
+    Definition::of::<record::Record>(),
+    Definition::of::<diff::Diff>(),
     Definition::of::<cookies::Cookies>(),
     Definition::of::<storage::Storage>(),
     Definition::of::<requests::Requests>(),

@@ -199,6 +199,27 @@ impl Screenshot {
     }
 }
 
+/// The browser's PNG of the view, the full page or an element, and where that is in CSS pixels.
+pub(crate) async fn photograph(
+    context: &Context,
+    page: &Page,
+    part: PartArguments,
+    full_page: bool,
+) -> Result<(Vec<u8>, Rectangle), Failure> {
+    let wanted = Screenshot {
+        part,
+        full_page,
+        annotate: false,
+        format: Format::Png,
+        quality: None,
+        original: false,
+        output: None,
+    };
+    wanted.check()?;
+    let subject = wanted.subject(context, page).await?;
+    Ok((page.capture(subject.part, context.deadline).await?, subject.seen))
+}
+
 fn in_view(layout: &Layout) -> Subject {
     let seen = Rectangle { x: 0.0, y: 0.0, ..layout.view };
     Subject { part: None, seen, truncated: false, full_height: None }
@@ -253,7 +274,7 @@ fn develop(
 
 /// A length on the page in whole pixels.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to what fits")]
-fn pixels(length: f64) -> u32 {
+pub(crate) fn pixels(length: f64) -> u32 {
     length.round().clamp(1.0, 100_000.0) as u32
 }
 

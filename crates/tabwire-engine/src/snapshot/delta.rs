@@ -32,6 +32,16 @@ impl PartialEq for KeptLine {
 }
 
 impl KeptLine {
+    /// How deep it stands.
+    pub(crate) fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// What it says, with a blank where its ref goes.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
     fn write(&self, out: &mut String, refs: &mut dyn FnMut(&ElementHandle) -> ElementRef) {
         match (self.text.split_once(ElementRef::BLANK_LETTER), &self.handle) {
             (Some((before, after)), Some(handle)) => {

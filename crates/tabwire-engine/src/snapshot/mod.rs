@@ -4,6 +4,7 @@
 //! together, gives refs, keeps to a budget and writes lines. Every string of a page passes through `PageText` or
 //! `LinkTarget` before it is anywhere near a line.
 
+mod baseline;
 mod budget;
 mod delta;
 mod edit_script;
@@ -28,6 +29,7 @@ mod text_form;
 mod tree;
 mod walk_answer;
 
+pub(crate) use baseline::Baseline;
 pub(crate) use fence::enclose;
 pub(crate) use link_target::LinkTarget;
 pub(crate) use page_lines::harmless_lines;
@@ -37,5 +39,5 @@ pub(crate) use pattern::Pattern;
 pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning, RefTable};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};
 pub(crate) use search::Search;
-pub(crate) use snapshot_memory::SnapshotMemory;
+pub(crate) use snapshot_memory::{Comparison, SnapshotMemory};
 pub(crate) use walk_answer::WalkAnswer;

@@ -21,7 +21,30 @@ struct Kept {
     lines: Vec<KeptLine>,
 }
 
+/// How a snapshot differs from the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// There was none of this document.
+    Unknown,
+    /// In nothing.
+    Same,
+    /// In these lines; none when it is nearly everything.
+    Different(Option<String>),
+}
+
 impl SnapshotMemory {
+    /// How a snapshot differs from the last one that was asked for in the same way, which stays the last one.
+    pub(crate) fn compare(&self, snapshot: &Snapshot, request: &SnapshotRequest, refs: &mut RefTable) -> Comparison {
+        let before =
+            self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
+        let Some(before) = before else { return Comparison::Unknown };
+        let lines = kept_lines(&snapshot.nodes);
+        match write_delta(&before.lines, &lines, &mut |handle| refs.mint(handle)) {
+            Some(changes) if changes.is_empty() => Comparison::Same,
+            changes => Comparison::Different(changes),
+        }
+    }
+
     /// Takes note of a snapshot that was given in full.
     pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest) {
         self.replace(snapshot, request, kept_lines(&snapshot.nodes));

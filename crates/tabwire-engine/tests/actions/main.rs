@@ -6,12 +6,14 @@
     reason = "tests look at the files that actions made"
 )]
 
+mod capture;
 mod choosing;
 mod click;
 mod clipboard;
 mod cookies;
 mod counting_link;
 mod discretion;
+mod diff;
 mod downloads;
 mod drag;
 mod emulate;
@@ -29,6 +31,7 @@ mod pictures;
 mod pointing;
 mod reading;
 mod round_trips;
+mod record;
 mod scroll;
 mod settling;
 mod stage;

@@ -77,6 +77,8 @@ impl Stage {
             deadline: Deadline::after(timeout),
             snapshot: false,
             wants_text: false,
+            capture: false,
+            movies: None,
             files: Arc::<TestFiles>::clone(&self.files),
         }
     }

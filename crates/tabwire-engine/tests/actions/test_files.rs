@@ -19,6 +19,11 @@ impl TestFiles {
         Self { directory: tempfile::tempdir().expect("a directory") }
     }
 
+    /// A place for a file that actions may write.
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
     /// Writes a file that actions may read.
     pub(crate) fn put(&self, name: &str, content: &[u8]) -> PathBuf {
         let path = self.directory.path().join(name);

@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tabwire_engine::Definition;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
-use tabwire_wire::{Failure, TabId};
+use tabwire_wire::Failure;
 
 use super::Context;
 use crate::daemon_start::ask_daemon;
+use crate::invocation::ActionFlags;
 use crate::spinner::spin;
 
 /// How long an action may take when the caller says nothing, as the daemon counts it.
@@ -69,12 +70,13 @@ pub(super) fn run(
     context: &Context<'_>,
     definition: &Definition,
     params: Value,
-    tab: Option<TabId>,
+    flags: &ActionFlags,
     snapshot: bool,
     options: SessionOptions,
 ) -> Result<(), Failure> {
     let text = !context.printer.is_json();
-    let request = ActionRequest { params, tab, snapshot, text, options, ..ActionRequest::default() };
+    let (tab, capture) = (flags.tab, flags.capture);
+    let request = ActionRequest { params, tab, snapshot, capture, text, options, ..ActionRequest::default() };
     let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
     context.printer.answer(&json!(answer), || answer.text.clone().unwrap_or_default());
     Ok(())

@@ -25,6 +25,8 @@ struct Line {
     timeout_ms: Option<u64>,
     #[serde(default)]
     snapshot: bool,
+    #[serde(default)]
+    capture: bool,
 }
 
 pub(super) fn run(
@@ -77,6 +79,7 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         params: line.params,
         tab: line.tab,
         snapshot: line.snapshot,
+        capture: line.capture,
         options: options.clone(),
         ..ActionRequest::default()
     };

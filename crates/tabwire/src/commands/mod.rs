@@ -53,7 +53,7 @@ pub(crate) fn run(
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {
                 let options = options.into_options()?;
-                action::run(&context, definition, params, flags.tab, snapshot, options)?;
+                action::run(&context, definition, params, &flags, snapshot, options)?;
                 ExitCode::SUCCESS
             }
         };

@@ -1,0 +1,237 @@
+//! Strikes secrets from what is written down: values of secret fields, of cookies and storage, passphrases.
+//!
+//! Knows nothing of pages and files.
+
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::limits::{SECRET_SHORTEST, SECRETS_KNOWN};
+
+/// What stands in a secret's place.
+const STRUCK: &str = "[redacted]";
+
+/// Parameters that are secrets whatever the action. A table.
+const SECRET_KEYS: [&str; 8] =
+    ["password", "passphrase", "token", "secret", "authorization", "cookie", "credentials", "headers"];
+
+/// Actions whose values are secrets: what they keep or send is not for others. A table.
+const SECRET_ACTIONS: [&str; 2] = ["cookies", "storage"];
+
+/// Parameters of those that are none. A table.
+const OPEN_KEYS: [&str; 10] =
+    ["verb", "name", "key", "area", "url", "domain", "path", "values", "output", "file"];
+
+/// Parameters that hold what is typed: secret unless the page shows it. A table.
+const TYPED_KEYS: [&str; 4] = ["value", "text", "fields", "form"];
+
+/// Actions that type. A table.
+const TYPING_ACTIONS: [&str; 5] = ["fill", "fill_form", "type", "clipboard", "dialog"];
+
+/// The secrets that have been met. Never shown, not even for finding faults.
+#[derive(Default)]
+pub(crate) struct Redaction {
+    known: Vec<Secret>,
+}
+
+struct Secret {
+    value: String,
+    /// Every way in which it is written.
+    written: Option<Regex>,
+}
+
+impl std::fmt::Debug for Redaction {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Redaction").field("known", &self.known.len()).finish()
+    }
+}
+
+impl Redaction {
+    /// Takes note of a secret. One that is too short is in every text.
+    pub(crate) fn learn(&mut self, secret: &str) {
+        if secret.chars().count() < SECRET_SHORTEST || self.known.iter().any(|known| known.value == secret) {
+            return;
+        }
+        if self.known.len() >= SECRETS_KNOWN {
+            self.known.remove(0);
+        }
+        self.known
+            .push(Secret { value: secret.to_owned(), written: Regex::new(&ways_to_write(secret)).ok() });
+    }
+
+    /// What must not be seen.
+    pub(crate) fn known(&self) -> Vec<String> {
+        self.known.iter().map(|secret| secret.value.clone()).collect()
+    }
+
+    /// A text without secrets, as they are and as addresses, HTML, Markdown and quotes write them.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        let mut known: Vec<&Secret> = self.known.iter().collect();
+        // One may be a part of another.
+        known.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
+        let mut clean = text.to_owned();
+        for secret in known {
+            clean = match &secret.written {
+                Some(written) => written.replace_all(&clean, STRUCK).into_owned(),
+                None => clean.replace(&secret.value, STRUCK),
+            };
+        }
+        clean
+    }
+
+    /// The same for every string in a value.
+    pub(crate) fn clean_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.clean(text)),
+            Value::Array(items) => items.iter().map(|item| self.clean_value(item)).collect(),
+            Value::Object(members) => Value::Object(
+                members.iter().map(|(name, member)| (self.clean(name), self.clean_value(member))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    /// An action's parameters without secrets. `result` is what it answered: what is typed and shown there in plain is
+    /// none, everything else that was typed is taken for one.
+    pub(crate) fn parameters(&mut self, action: &str, params: &Value, result: Option<&Value>) -> Value {
+        let Value::Object(members) = params else { return self.clean_value(params) };
+        let mut clean = Map::new();
+        for (name, value) in members {
+            let lower = name.to_ascii_lowercase();
+            let is_kept = SECRET_ACTIONS.contains(&action) && !OPEN_KEYS.contains(&lower.as_str());
+            let is_typed = TYPING_ACTIONS.contains(&action) && TYPED_KEYS.contains(&lower.as_str());
+            let value = if is_typed {
+                self.typed(value, result)
+            } else if (is_kept || SECRET_KEYS.contains(&lower.as_str())) && !value.is_boolean() {
+                self.learn_all(value);
+                Value::from(STRUCK)
+            } else {
+                value.clone()
+            };
+            clean.insert(name.clone(), value);
+        }
+        self.clean_value(&Value::Object(clean))
+    }
+
+    /// What was typed, as far as it may be shown.
+    fn typed(&mut self, value: &Value, result: Option<&Value>) -> Value {
+        match value {
+            Value::String(text) => match serde_json::from_str::<Value>(text) {
+                // A form is given as text.
+                Ok(form @ (Value::Object(_) | Value::Array(_))) => self.typed(&form, result),
+                _ if text.is_empty() || result.is_some_and(|result| holds(result, text)) => value.clone(),
+                _ => {
+                    // When it failed, what stands in the page's secret fields decides what is struck elsewhere.
+                    if result.is_some() {
+                        self.learn(text);
+                    }
+                    Value::from(STRUCK)
+                }
+            },
+            Value::Array(items) => items.iter().map(|item| self.typed(item, result)).collect(),
+            Value::Object(members) => {
+                let mut clean = Map::new();
+                for (name, member) in members {
+                    let member = if name == "target" { member.clone() } else { self.typed(member, result) };
+                    clean.insert(name.clone(), member);
+                }
+                Value::Object(clean)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn learn_all(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => {
+                self.learn(text);
+                // A header: its name is none.
+                if let Some((_, value)) = text.split_once(": ") {
+                    self.learn(value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn_all(item)),
+            Value::Object(members) => members.values().for_each(|member| self.learn_all(member)),
+            _ => {}
+        }
+    }
+
+    /// What an action answered, unless that is made of secrets.
+    pub(crate) fn result(&self, action: &str, result: &Value) -> Value {
+        if SECRET_ACTIONS.contains(&action) { Value::from(STRUCK) } else { self.clean_value(result) }
+    }
+}
+
+/// A pattern for a secret in which each letter may stand as it is, behind a backslash, as an entity or in percents.
+fn ways_to_write(secret: &str) -> String {
+    let mut pattern = String::new();
+    for letter in secret.chars() {
+        let plain = regex::escape(&letter.to_string());
+        let entity = match letter {
+            '&' => "|&amp;",
+            '<' => "|&lt;",
+            '>' => "|&gt;",
+            '"' => "|&quot;",
+            '\'' => "|&#39;",
+            ' ' => r"|\+|&nbsp;|\x{a0}",
+            _ => "",
+        };
+        let mut bytes = [0; 4];
+        let percents: String =
+            letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect();
+        pattern.push_str(&format!(r"(?:\\?{plain}{entity}|(?i:{percents}))"));
+    }
+    pattern
+}
+
+/// Whether one of the strings in a value is or has this text.
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(found) => found.contains(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.values().any(|member| holds(member, text)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn t39_what_is_typed_is_struck_unless_the_page_shows_it() {
+        let mut redaction = Redaction::default();
+        let shown = json!({"value": "Anna"});
+        let params = json!({"target": "#name", "value": "Anna"});
+        assert_eq!(redaction.parameters("fill", &params, Some(&shown)), params);
+        let masked = json!({"value": "••••", "url": "/in?password=a%26b%3Cc"});
+        let params = json!({"target": "#password", "value": "a&b<c"});
+        let clean = redaction.parameters("fill", &params, Some(&masked));
+        assert_eq!(clean, json!({"target": "#password", "value": "[redacted]"}));
+        assert_eq!(redaction.result("fill", &masked)["url"], "/in?password=[redacted]");
+        let told = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
+        assert_eq!(told, "is [redacted] or [redacted], [redacted], [redacted]");
+        let form = json!({"form": "{\"#name\": \"Anna\", \"#pin\": \"123456\"}", "submit": true});
+        let clean = redaction.parameters("fill_form", &form, Some(&shown));
+        assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "[redacted]"}));
+        assert_eq!(redaction.clean("pin 123456"), "pin [redacted]");
+        let failed = redaction.parameters("fill", &json!({"target": "a", "value": "word"}), None);
+        assert_eq!(
+            (failed["value"].as_str(), redaction.clean("a word")),
+            (Some(STRUCK), "a word".to_owned())
+        );
+    }
+
+    #[test]
+    fn t39_values_of_cookies_and_passphrases_are_struck() {
+        let mut redaction = Redaction::default();
+        let params = json!({"verb": "set", "name": "sid", "value": "canary", "secure": true});
+        let clean = redaction.parameters("cookies", &params, Some(&json!({})));
+        assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "[redacted]", "secure": true}));
+        let clean = redaction.parameters("anything", &json!({"passphrase": "canary two"}), None);
+        assert_eq!(clean["passphrase"], STRUCK);
+        assert_eq!(redaction.result("cookies", &json!(["canary"])), STRUCK);
+        assert!(!format!("{redaction:?}").contains("canary"));
+    }
+}

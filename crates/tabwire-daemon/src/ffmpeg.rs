@@ -1,4 +1,5 @@
-//! Movies by ffmpeg, if it is on this machine. It reads pictures from a pipe and writes to a file of ours, nothing else.
+//! Movies by ffmpeg, if it is on this machine. It reads pictures from a pipe and writes to a file of ours,
+//! nothing else.
 
 use std::ffi::OsString;
 use std::fs::File;

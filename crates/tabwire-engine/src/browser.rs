@@ -100,7 +100,18 @@ impl Browser {
         let tasks = tasks.clone();
         let (trace, evidence) = (tokio::sync::Mutex::default(), EvidenceBook::default());
         let recordings = Recordings::default();
-        let browser = Self { connection, registry, state, attaching, downloads, visited, trace, evidence, recordings, tasks };
+        let browser = Self {
+            connection,
+            registry,
+            state,
+            attaching,
+            downloads,
+            visited,
+            trace,
+            evidence,
+            recordings,
+            tasks,
+        };
         browser.forget_closed();
         Ok(browser)
     }
@@ -314,7 +325,12 @@ impl Browser {
     }
 
     /// Records a page, over a session of its own: pictures that others take of the page do not end it.
-    pub(crate) async fn record(&self, page: &Page, reel: Reel, deadline: Deadline) -> Result<Recording, Failure> {
+    pub(crate) async fn record(
+        &self,
+        page: &Page,
+        reel: Reel,
+        deadline: Deadline,
+    ) -> Result<Recording, Failure> {
         let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
         Recording::start(session, reel, &self.tasks, deadline).await
     }

@@ -34,7 +34,12 @@ pub(crate) enum Comparison {
 
 impl SnapshotMemory {
     /// How a snapshot differs from the last one that was asked for in the same way, which stays the last one.
-    pub(crate) fn compare(&self, snapshot: &Snapshot, request: &SnapshotRequest, refs: &mut RefTable) -> Comparison {
+    pub(crate) fn compare(
+        &self,
+        snapshot: &Snapshot,
+        request: &SnapshotRequest,
+        refs: &mut RefTable,
+    ) -> Comparison {
         let before =
             self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
         let Some(before) = before else { return Comparison::Unknown };

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_engine::Definition;
-use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
 use tabwire_wire::Failure;
+use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
 
 use super::Context;
 use crate::daemon_start::ask_daemon;

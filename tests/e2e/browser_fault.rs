@@ -36,13 +36,7 @@ fn f02_a_crashed_page_fails_alone() {
     let world = World::new();
     let crashing = world.open(&["data:text/html,<title>crashes</title>"]);
     let other = world.open(&["--new-tab", "data:text/html,<title>lives</title>"]);
-    let mut client = CdpClient::connect(&format!("{}?share=all", world.cdp_url()));
-    let targets = client.call("Target.getTargets", json!({}), None);
-    let found =
-        targets["targetInfos"].as_array().expect("targets").iter().find(|info| info["title"] == "crashes");
-    let session = client.attach(found.expect("the page")["targetId"].as_str().expect("an id"));
-    client.send("Page.crash", json!({}), Some(&session));
-    client.event("Inspector.targetCrashed", |_| true);
+    crash(&world, "crashes");
 
     let started = Instant::now();
     let outcome = world.run(&["--json", "--timeout", "10s", "eval", "1", "--tab", &crashing]);
@@ -52,16 +46,27 @@ fn f02_a_crashed_page_fails_alone() {
     assert_eq!(lives.text(), "lives");
     let again = world.open(&["--new-tab", "about:blank"]);
     assert_eq!(world.run(&["eval", "2", "--tab", &again]).succeeded().text(), "2");
-    drop(client);
+}
+
+/// Ends the process of the page with this title, as a fault of the page's own would.
+fn crash(world: &World, title: &str) {
+    let mut client = CdpClient::connect(&format!("{}?share=all", world.cdp_url()));
+    let targets = client.call("Target.getTargets", json!({}), None);
+    let found =
+        targets["targetInfos"].as_array().expect("targets").iter().find(|info| info["title"] == title);
+    let session = client.attach(found.expect("the page")["targetId"].as_str().expect("an id"));
+    client.send("Page.crash", json!({}), Some(&session));
+    client.event("Inspector.targetCrashed", |_| true);
 }
 
 #[test]
 fn f02_a_crashed_tab_can_be_opened_again() {
     let world = World::new();
-    world.open(&["about:blank"]);
-    let crash = world.run(&["--json", "--timeout", "10s", "open", "chrome://crash"]);
-    assert_eq!(crash.code, 1, "a typed failure, not a timeout: {crash:?}");
-    world.open(&["data:text/html,<title>back</title>"]);
+    let tab = world.open(&["data:text/html,<title>crashes</title>"]);
+    crash(&world, "crashes");
+    let crashed = world.run(&["--json", "--timeout", "10s", "eval", "1"]);
+    assert_eq!(crashed.code, 1, "a typed failure, not a timeout: {crashed:?}");
+    assert_eq!(world.open(&["data:text/html,<title>back</title>"]), tab);
     assert_eq!(world.eval("document.title"), "back");
 }
 

@@ -10,6 +10,9 @@ use crate::limits::{SECRET_SHORTEST, SECRETS_KNOWN};
 /// What stands in a secret's place.
 const STRUCK: &str = "[redacted]";
 
+/// What the page agent tells in place of what stands in a field for secrets.
+const MASK: &str = "••••";
+
 /// Parameters that are secrets whatever the action. A table.
 const SECRET_KEYS: [&str; 8] =
     ["password", "passphrase", "token", "secret", "authorization", "cookie", "credentials", "headers"];
@@ -99,7 +102,11 @@ impl Redaction {
             let lower = name.to_ascii_lowercase();
             let is_kept = SECRET_ACTIONS.contains(&action) && !OPEN_KEYS.contains(&lower.as_str());
             let is_typed = TYPING_ACTIONS.contains(&action) && TYPED_KEYS.contains(&lower.as_str());
-            let value = if is_typed {
+            // Keys one by one are a text too; the page says whether it went into a field for secrets.
+            let is_masked = || result.is_none_or(|result| holds(result, MASK));
+            let value = if action == "press" && lower == "keys" && is_masked() {
+                Value::from(STRUCK)
+            } else if is_typed {
                 self.typed(value, result)
             } else if (is_kept || SECRET_KEYS.contains(&lower.as_str())) && !value.is_boolean() {
                 self.learn_all(value);
@@ -216,6 +223,9 @@ mod tests {
         let clean = redaction.parameters("fill_form", &form, Some(&shown));
         assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "[redacted]"}));
         assert_eq!(redaction.clean("pin 123456"), "pin [redacted]");
+        let keys = json!({"keys": ["a", "b"]});
+        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], STRUCK);
+        assert_eq!(redaction.parameters("press", &keys, Some(&shown)), keys);
         let failed = redaction.parameters("fill", &json!({"target": "a", "value": "word"}), None);
         assert_eq!(
             (failed["value"].as_str(), redaction.clean("a word")),

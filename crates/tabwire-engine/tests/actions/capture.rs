@@ -73,6 +73,9 @@ async fn t39_no_secret_is_in_the_evidence() {
     stage.act("fill", json!({"target": "#user", "value": "alice"})).await;
     stage.act("fill", json!({"target": "#password", "value": CANARY})).await;
     let bounds = stage.act("get", json!({"what": "box", "target": "#password"})).await;
+    stage.act("focus", json!({"target": "#password"})).await;
+    stage.act("press", json!({"keys": ["End", "z"]})).await;
+    stage.act("press", json!({"keys": ["Backspace"]})).await;
     // The page tells it everywhere.
     let leak = "const secret = document.querySelector('#password').value; console.log('typed ' + secret); \
         const text = document.createElement('p'); text.textContent = 'It is ' + secret; document.body.append(text); \
@@ -97,6 +100,8 @@ async fn t39_no_secret_is_in_the_evidence() {
     let lines = index(&place);
     assert_eq!(lines[0]["params"]["value"], "alice", "what is no secret is kept");
     assert_eq!(lines[1]["params"]["value"], "[redacted]");
+    let pressed = lines.iter().find(|line| line["action"] == "press").expect("a line");
+    assert_eq!(pressed["params"]["keys"], "[redacted]", "{pressed}");
     let read = |name: &str| std::fs::read_to_string(place.join(name)).unwrap_or_else(|_| panic!("{name}"));
     let eval = lines.iter().find(|line| line["action"] == "eval").expect("a line");
     let stem = format!("{:04}-eval", eval["number"].as_u64().expect("a number"));

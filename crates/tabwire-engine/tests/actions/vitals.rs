@@ -11,23 +11,27 @@ async fn vitals_are_what_the_page_itself_measured() {
     let stage = Stage::at("/vitals?shift=yes&milliseconds=100").await;
     stage.until("window.vitals.shift > 0 && document.querySelector('#large')").await;
     stage.act("click", json!({"target": "#sluggish"})).await;
-    stage.act("click", json!({"target": "#task"})).await;
-    stage.until("window.vitals.interaction >= 200 && window.vitals.tasks >= 1").await;
-    stage.until("document.querySelector('#output').textContent === 'task over'").await;
+    stage.until("window.vitals.interaction >= 200").await;
     let told = stage.act("vitals", json!({})).await;
     let own = stage.eval("window.vitals").await;
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("a number: {told}"));
     assert!((number(&told["lcp"]["value"]) - number(&own["paint"])).abs() < 1.0, "{told} {own}");
     assert!((number(&told["cls"]["value"]) - number(&own["shift"])).abs() < 0.001, "{told} {own}");
     assert!((number(&told["inp"]["value"]) - number(&own["interaction"])).abs() < 1.0, "{told} {own}");
-    assert_eq!(told["inp"]["rating"], "needs-improvement");
+    assert_ne!(told["inp"]["rating"], "good", "{told}");
     assert_eq!(told["inp"]["element"], "button#sluggish");
     assert_eq!(told["lcp"]["element"], "div#large");
-    assert!(number(&told["long_tasks"]["longest_ms"]) >= 250.0, "{told}");
     assert!(number(&told["ttfb"]["value"]) > 0.0 && number(&told["fcp"]["value"]) > 0.0, "{told}");
+
+    stage.act("click", json!({"target": "#task"})).await;
+    stage
+        .until("document.querySelector('#output').textContent === 'task over' && window.vitals.tasks >= 2")
+        .await;
+    let told = stage.act("vitals", json!({})).await;
+    assert!(told["long_tasks"]["longest_ms"].as_f64().is_some_and(|longest| longest >= 300.0), "{told}");
     assert_eq!(told["interactions"], 2);
     let text = stage.text("vitals", json!({})).await;
-    assert!(text.contains("LCP: ") && text.contains("\"button#sluggish\""), "{text}");
+    assert!(text.contains("LCP: ") && text.contains("long tasks: "), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

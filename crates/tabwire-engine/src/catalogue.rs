@@ -86,8 +86,13 @@ mod tests {
     fn every_parameter_can_be_given_on_the_command_line() {
         for action in ACTIONS {
             let command = (action.arguments)(clap::Command::new("action"));
-            let on_line: HashSet<String> =
-                command.get_arguments().map(|argument| argument.get_id().to_string()).collect();
+            let on_line: HashSet<String> = command
+                .get_arguments()
+                .flat_map(|argument| {
+                    let flag = argument.get_long().map(|flag| flag.replace('-', "_"));
+                    flag.into_iter().chain([argument.get_id().to_string()])
+                })
+                .collect();
             let schema = (action.parameters)();
             for parameter in schema["properties"]
                 .as_object()

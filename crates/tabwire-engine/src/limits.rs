@@ -297,3 +297,6 @@ pub const RECORDING_RATE: u32 = 10;
 
 /// How long the start of a recording waits for its first picture.
 pub const RECORDING_FIRST: Duration = Duration::from_secs(3);
+
+/// How long a tab may take to close before it is asked again.
+pub const CLOSE_PATIENCE: Duration = Duration::from_secs(2);

@@ -137,6 +137,14 @@ impl Page {
         }
     }
 
+    /// Fails when a dialog is open: what is sent now would be done later, when nobody expects it.
+    fn check_unblocked(&self) -> Result<(), Failure> {
+        match &*self.record().dialog().borrow() {
+            Some(dialog) => Err(dialog.to_failure()),
+            None => Ok(()),
+        }
+    }
+
     /// Calls a function of the page agent in the main frame and reads its answer.
     pub(crate) async fn call<T: DeserializeOwned>(
         &self,
@@ -155,6 +163,7 @@ impl Page {
         argument: &Value,
         deadline: Deadline,
     ) -> Result<T, Failure> {
+        self.check_unblocked()?;
         let called = self.driver().call(frame, function, argument, deadline);
         let value = self.unless_blocked(called).await?;
         serde_json::from_value(value).map_err(|error| {
@@ -170,6 +179,7 @@ impl Page {
         params: &Value,
         deadline: Deadline,
     ) -> Result<Value, Failure> {
+        self.check_unblocked()?;
         let answer = self.begin(method, params, deadline);
         self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
     }

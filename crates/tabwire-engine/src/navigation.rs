@@ -67,8 +67,6 @@ struct LifecycleEvent {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Response {
-    #[serde(default)]
-    loader_id: String,
     frame_id: Option<FrameId>,
     #[serde(rename = "type", default)]
     kind: String,
@@ -83,8 +81,6 @@ struct ResponseHead {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RequestSent {
-    #[serde(default)]
-    loader_id: String,
     frame_id: Option<FrameId>,
     #[serde(rename = "type", default)]
     kind: String,
@@ -196,7 +192,6 @@ impl Journey {
             "Network.responseReceived" => {
                 let response: Response = event.to()?;
                 if response.kind == "Document" && response.frame_id.as_ref() == Some(&self.main) {
-                    let _ = response.loader_id;
                     self.arrival.status = Some(response.response.status);
                 }
                 Ok(false)
@@ -204,7 +199,6 @@ impl Journey {
             _ => {
                 let sent: RequestSent = event.to()?;
                 if sent.kind == "Document" && sent.frame_id.as_ref() == Some(&self.main) {
-                    let _ = sent.loader_id;
                     self.arrival.redirects.extend(sent.redirect_response.map(|redirect| redirect.url));
                 }
                 Ok(false)

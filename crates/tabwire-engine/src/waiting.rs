@@ -1,7 +1,5 @@
 //! Waiting until a page is in a state: an element, a text, an address, its loading, a script, a download.
 
-use std::future::ready;
-
 use futures_util::future::select_ok;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -233,7 +231,6 @@ impl Page {
                 // The document went meanwhile; the new one is asked.
                 Err(CdpError::Protocol { .. }) if !self.is_gone() => {
                     self.stay_within(deadline)?;
-                    ready(()).await;
                     continue;
                 }
                 Err(error) => return Err(error.into_failure()),

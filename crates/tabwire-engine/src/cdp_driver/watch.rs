@@ -26,6 +26,10 @@ const METHODS: &[&str] = &[
     "Page.fileChooserOpened",
     "Runtime.consoleAPICalled",
     "Runtime.exceptionThrown",
+];
+
+/// What tells of requests, on pages, frames and workers alike. A table.
+pub(super) const REQUESTS: &[&str] = &[
     "Network.requestWillBeSent",
     "Network.requestWillBeSentExtraInfo",
     "Network.responseReceived",
@@ -129,7 +133,8 @@ impl CdpDriver {
         tasks: &TaskGroup,
         observer: &Arc<dyn Observer>,
     ) {
-        let mut events = session.events_bounded(EventFilter::methods(METHODS.iter().copied()), PAGE_EVENTS);
+        let mut events = session
+            .events_bounded(EventFilter::methods(METHODS.iter().chain(REQUESTS).copied()), PAGE_EVENTS);
         observer.joined(&session);
         let preparation = self.prepare(&session, frame.is_none());
         let (weak, group, observer) = (Arc::downgrade(&self.inner), tasks.clone(), Arc::clone(observer));

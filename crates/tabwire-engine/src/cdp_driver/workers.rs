@@ -6,27 +6,9 @@ use serde_json::json;
 use tabwire_cdp::{CdpError, CdpSession, EventFilter, TaskGroup};
 
 use super::process_settings::finish_in_frame;
+use super::watch::REQUESTS;
 use super::{CdpDriver, Observer};
 use crate::limits::{PAGE_EVENTS, SETUP_DEADLINE};
-
-/// What is listened to on a worker: its requests.
-const METHODS: &[&str] = &[
-    "Network.requestWillBeSent",
-    "Network.requestWillBeSentExtraInfo",
-    "Network.responseReceived",
-    "Network.responseReceivedExtraInfo",
-    "Network.requestServedFromCache",
-    "Network.loadingFinished",
-    "Network.loadingFailed",
-    "Network.webSocketCreated",
-    "Network.webSocketWillSendHandshakeRequest",
-    "Network.webSocketHandshakeResponseReceived",
-    "Network.webSocketFrameError",
-    "Network.webSocketFrameSent",
-    "Network.webSocketFrameReceived",
-    "Network.webSocketClosed",
-    "Network.eventSourceMessageReceived",
-];
 
 impl CdpDriver {
     /// Lets a worker start, and follows its requests for as long as it is there.
@@ -34,7 +16,7 @@ impl CdpDriver {
     /// Chromium 156 holds workers at their start even if they are left out of what is attached to, and then nobody
     /// can let them go. So they are attached to.
     pub(super) fn take_worker(&self, worker: CdpSession, tasks: &TaskGroup, observer: &Arc<dyn Observer>) {
-        let mut events = worker.events_bounded(EventFilter::methods(METHODS.iter().copied()), PAGE_EVENTS);
+        let mut events = worker.events_bounded(EventFilter::methods(REQUESTS.iter().copied()), PAGE_EVENTS);
         observer.joined(&worker);
         let enabled = worker.begin("Network.enable", &json!({}), SETUP_DEADLINE);
         let settings = self.settings().begin(&worker);

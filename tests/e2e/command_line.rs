@@ -23,6 +23,8 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["daemon", "stop"], "every browser it launched"),
     (&["daemon", "status"], "never starts it"),
     (&["daemon", "logs"], "--lines"),
+    (&["config"], "Show where settings come from"),
+    (&["config", "path"], "which files"),
     (&["completions"], "fish"),
 ];
 

@@ -9,6 +9,7 @@ mod cdp_client;
 mod chromium;
 mod clients;
 mod command_line;
+mod config;
 mod daemon_fault;
 mod doctor;
 mod evaluation;

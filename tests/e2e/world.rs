@@ -149,6 +149,15 @@ impl World {
         outcome
     }
 
+    /// Runs the binary to its end in a directory below this world's home.
+    pub(crate) fn run_in(&self, directory: &str, arguments: &[&str]) -> Outcome {
+        let mut command = self.command(TABWIRE, arguments);
+        let child = command.current_dir(self.home().join(directory)).spawn().expect("the binary starts");
+        let outcome = wait(child, arguments);
+        self.look_around();
+        outcome
+    }
+
     /// Runs another program in this world, e.g. one that gives the binary a terminal.
     pub(crate) fn run_program(&self, program: &str, arguments: &[&str]) -> Outcome {
         wait(self.command(program, arguments).spawn().expect("the program starts"), arguments)

@@ -32,6 +32,10 @@ pub(crate) struct GlobalFlags {
     /// A directory that files may be read from and written to; may be repeated. The current one if left out.
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
+
+    /// Belong to no project: sessions outside projects, and no project's settings.
+    #[arg(long, global = true, help_heading = COMMON, env = "TABWIRE_GLOBAL", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
+    pub(crate) global: bool,
 }
 
 /// The commands that are not actions of the registry.
@@ -107,6 +111,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DaemonCommand,
     },
+    /// Show where settings come from.
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -137,6 +146,12 @@ pub(crate) enum DaemonCommand {
         #[arg(long, short = 'n', default_value_t = 100)]
         lines: usize,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Print the project, and which files settings are read from.
+    Path,
 }
 
 /// How a session gets its browser.

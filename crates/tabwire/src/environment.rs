@@ -35,6 +35,7 @@ pub static VARIABLES: &[Variable] = &[
         "Which browser to launch: a kind (`chromium`, `chrome`, `edge`, `brave`), a channel (`chrome-beta`) or the path of an executable.",
     ),
     variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
+    variable("TABWIRE_GLOBAL", "Set to `1`: no project, as with `--global`."),
     variable("TABWIRE_PORT", "The loopback port the daemon asks for; `0` takes any free one. Default 38017."),
     variable("TABWIRE_LINGER", "Seconds a launched browser outlives a daemon that died. Default 120."),
     variable("TABWIRE_IDLE_EXIT", "Seconds the daemon stays with no browser and nothing to do. Default 600."),

@@ -143,6 +143,7 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
     if flags.roots.is_empty() {
         flags.roots.clone_from(&first.roots);
     }
+    flags.global |= first.global;
     flags.json |= first.json;
     flags.quiet |= first.quiet;
 }

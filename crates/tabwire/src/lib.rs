@@ -11,6 +11,7 @@ mod environment;
 mod exit;
 mod invocation;
 mod printer;
+mod project;
 mod spinner;
 
 use std::process::ExitCode;

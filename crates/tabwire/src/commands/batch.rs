@@ -74,6 +74,7 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         session: line.session.unwrap_or_else(|| context.session.clone()),
         timeout: line.timeout_ms.map(std::time::Duration::from_millis).or(context.timeout),
         roots: context.roots.clone(),
+        project: context.project.clone(),
     };
     let request = ActionRequest {
         params: line.params,

@@ -4,6 +4,7 @@ mod action;
 mod batch;
 mod cdp_url;
 mod completions;
+mod config;
 mod daemon;
 mod demo;
 mod doctor;
@@ -16,10 +17,11 @@ use std::time::Duration;
 use serde_json::json;
 use tabwire_wire::{Failure, SessionName};
 
-use crate::cli::Command;
+use crate::cli::{Command, GlobalFlags};
 use crate::environment::Environment;
 use crate::invocation::{Invocation, Wanted};
 use crate::printer::Printer;
+use crate::project::Project;
 
 /// What every command needs to know.
 pub(crate) struct Context<'a> {
@@ -29,6 +31,8 @@ pub(crate) struct Context<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Directories that files may be read from and written to.
     pub(crate) roots: Vec<PathBuf>,
+    /// The project the command is typed in.
+    pub(crate) project: Option<Project>,
 }
 
 /// Becomes the keeper of one browser.
@@ -46,9 +50,10 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
-        let session = globals.session.unwrap_or_default();
-        let context =
-            Context { environment, printer, session, timeout: globals.timeout, roots: globals.roots };
+        let project = find_project(&wanted, globals.global, environment)?;
+        let GlobalFlags { session, timeout, roots, .. } = globals;
+        let session = session.unwrap_or_default();
+        let context = Context { environment, printer, session, timeout, roots, project };
         code = match wanted {
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {
@@ -59,6 +64,22 @@ pub(crate) fn run(
         };
     }
     Ok(code)
+}
+
+/// The project of the working directory; none for commands that are about all of them.
+fn find_project(
+    wanted: &Wanted,
+    is_global: bool,
+    environment: &Environment,
+) -> Result<Option<Project>, Failure> {
+    let about_all = matches!(
+        wanted,
+        Wanted::Command(Command::Daemon { .. } | Command::Completions { .. } | Command::Keep)
+    );
+    if is_global || about_all {
+        return Ok(None);
+    }
+    Project::find_here(environment.home.as_deref())
 }
 
 fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
@@ -78,6 +99,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Doctor { fix } => return doctor::run(context, fix),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
+        Command::Config { command } => config::run(context, &command),
         Command::Completions { shell } => {
             completions::run(shell);
             Ok(())

@@ -1,0 +1,130 @@
+//! Which project a command is typed in: the nearest directory above that says it is one.
+//! Knows nothing of what a project's file may set.
+
+use std::path::{Path, PathBuf};
+
+use tabwire_wire::{ErrorCode, Failure, ProjectKey};
+
+/// The project's own configuration.
+pub(crate) const PROJECT_FILE: &str = "tabwire.toml";
+
+/// What else makes a directory a project.
+const MARKS: &[&str] =
+    &[".git", "playwright.config.ts", "playwright.config.js", "playwright.config.mjs", "playwright.config.cjs"];
+
+/// A directory whose sessions are its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Project {
+    /// The directory, with all links resolved.
+    pub(crate) root: PathBuf,
+    /// What its sessions are filed under.
+    pub(crate) key: ProjectKey,
+    /// Whether it has a configuration of its own.
+    pub(crate) has_file: bool,
+}
+
+impl Project {
+    /// Finds the project of a directory: the nearest one above it, or itself, that has a mark.
+    ///
+    /// A home directory and the root of the file system are projects only if they have a `tabwire.toml`: there, a
+    /// `.git` is about dotfiles, and everything else would be in the same project.
+    pub(crate) fn find(directory: &Path, home: Option<&Path>) -> Result<Option<Self>, Failure> {
+        let real = directory.canonicalize().map_err(|error| {
+            let message = format!("The working directory cannot be used: {error}.");
+            Failure::new(ErrorCode::BadArgs, message)
+                .with_hint("Change to a directory that exists, or pass --global.")
+        })?;
+        let home = home.and_then(|home| home.canonicalize().ok());
+        for place in real.ancestors() {
+            let has_file = exists(&place.join(PROJECT_FILE));
+            let is_shared = place.parent().is_none() || home.as_deref() == Some(place);
+            if has_file || !is_shared && MARKS.iter().any(|mark| exists(&place.join(mark))) {
+                return Ok(Some(Self { key: key_of(place), root: place.to_owned(), has_file }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the project of the working directory.
+    pub(crate) fn find_here(home: Option<&Path>) -> Result<Option<Self>, Failure> {
+        Self::find(Path::new("."), home)
+    }
+
+    /// Where its own configuration is, or would be.
+    pub(crate) fn file(&self) -> PathBuf {
+        self.root.join(PROJECT_FILE)
+    }
+}
+
+/// Whether there is something of that name; a dangling link counts, so that it is complained about later.
+fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Two projects of one name differ in their paths, and so in their keys.
+fn key_of(root: &Path) -> ProjectKey {
+    let digest = sha1_smol::Sha1::from(root.as_os_str().as_encoded_bytes()).digest().bytes();
+    let fingerprint = u32::from_be_bytes([digest[0], digest[1], digest[2], digest[3]]);
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    ProjectKey::of_directory(&name, fingerprint)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn find(directory: &Path, home: &Path) -> Option<Project> {
+        Project::find(directory, Some(home)).expect("a directory")
+    }
+
+    #[test]
+    fn the_nearest_marked_directory_is_the_project() {
+        let home = tempfile::tempdir().expect("a home");
+        let real = home.path().canonicalize().expect("its path");
+        let deep = home.path().join("work/shop/packages/front/src");
+        fs::create_dir_all(&deep).expect("directories");
+        assert_eq!(find(&deep, home.path()), None);
+
+        for (mark, root) in [
+            ("work/.git", "work"),
+            ("work/shop/playwright.config.mjs", "work/shop"),
+            ("work/shop/packages/tabwire.toml", "work/shop/packages"),
+            ("work/shop/packages/front/.git", "work/shop/packages/front"),
+        ] {
+            fs::write(home.path().join(mark), "").expect("a mark; `.git` is a file in a worktree");
+            let found = find(&deep, home.path()).expect("a project");
+            assert_eq!(found.root, real.join(root), "{mark}");
+            assert_eq!(found.has_file, mark.ends_with("toml"));
+        }
+        assert!(Project::find(&home.path().join("gone"), None).is_err());
+    }
+
+    #[test]
+    fn a_home_directory_is_a_project_only_if_it_says_so() {
+        let home = tempfile::tempdir().expect("a home");
+        let inside = home.path().join("notes");
+        fs::create_dir_all(&inside).expect("a directory");
+        fs::create_dir(home.path().join(".git")).expect("dotfiles");
+        assert_eq!(find(&inside, home.path()), None);
+        let elsewhere = tempfile::tempdir().expect("another home");
+        assert!(find(&inside, elsewhere.path()).is_some(), "another one's home is a directory like any other");
+        fs::write(home.path().join(PROJECT_FILE), "").expect("written");
+        assert!(find(&inside, home.path()).is_some());
+    }
+
+    #[test]
+    fn projects_of_one_name_differ_and_links_do_not() {
+        let home = tempfile::tempdir().expect("a home");
+        for name in ["a/shop/.git", "b/shop/.git"] {
+            fs::create_dir_all(home.path().join(name)).expect("a project");
+        }
+        symlink(home.path().join("a/shop"), home.path().join("link")).expect("a link");
+        let key = |path: &str| find(&home.path().join(path), home.path()).expect("a project").key;
+        assert!(key("a/shop").as_str().starts_with("shop-"));
+        assert_ne!(key("a/shop"), key("b/shop"));
+        assert_eq!(key("a/shop"), key("link"));
+    }
+}

@@ -9,8 +9,13 @@ use tabwire_wire::{ErrorCode, Failure, ProjectKey};
 pub(crate) const PROJECT_FILE: &str = "tabwire.toml";
 
 /// What else makes a directory a project.
-const MARKS: &[&str] =
-    &[".git", "playwright.config.ts", "playwright.config.js", "playwright.config.mjs", "playwright.config.cjs"];
+const MARKS: &[&str] = &[
+    ".git",
+    "playwright.config.ts",
+    "playwright.config.js",
+    "playwright.config.mjs",
+    "playwright.config.cjs",
+];
 
 /// A directory whose sessions are its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,7 +115,10 @@ mod tests {
         fs::create_dir(home.path().join(".git")).expect("dotfiles");
         assert_eq!(find(&inside, home.path()), None);
         let elsewhere = tempfile::tempdir().expect("another home");
-        assert!(find(&inside, elsewhere.path()).is_some(), "another one's home is a directory like any other");
+        assert!(
+            find(&inside, elsewhere.path()).is_some(),
+            "another one's home is a directory like any other"
+        );
         fs::write(home.path().join(PROJECT_FILE), "").expect("written");
         assert!(find(&inside, home.path()).is_some());
     }

@@ -23,8 +23,13 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["daemon", "stop"], "every browser it launched"),
     (&["daemon", "status"], "never starts it"),
     (&["daemon", "logs"], "--lines"),
-    (&["config"], "Show where settings come from"),
+    (&["config"], "Show settings and where they come from"),
+    (&["config", "show"], "came from"),
+    (&["config", "get"], "<NAME>"),
+    (&["config", "set"], "comments and layout stay"),
     (&["config", "path"], "which files"),
+    (&["config", "schema"], "for editors"),
+    (&["config", "check"], "tabwire.toml"),
     (&["completions"], "fish"),
 ];
 

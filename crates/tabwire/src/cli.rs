@@ -34,7 +34,8 @@ pub(crate) struct GlobalFlags {
     pub(crate) roots: Vec<PathBuf>,
 
     /// Belong to no project: sessions outside projects, and no project's settings.
-    #[arg(long, global = true, help_heading = COMMON, env = "TABWIRE_GLOBAL", hide_env_values = true, value_parser = clap::builder::FalseyValueParser::new())]
+    #[arg(long, global = true, help_heading = COMMON, env = "TABWIRE_GLOBAL", hide_env_values = true)]
+    #[arg(value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) global: bool,
 }
 
@@ -111,7 +112,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DaemonCommand,
     },
-    /// Show where settings come from.
+    /// Show settings and where they come from, and change them.
     Config {
         #[command(subcommand)]
         command: ConfigCommand,
@@ -150,8 +151,37 @@ pub(crate) enum DaemonCommand {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
+    /// Print every setting with its value and where that came from.
+    ///
+    /// Built in, the user's file, the project's `tabwire.toml`, the environment, a flag: the later one wins.
+    Show,
+    /// Print one setting's value.
+    Get {
+        /// The setting.
+        name: String,
+    },
+    /// Set one setting in the user's file; comments and layout stay.
+    Set {
+        /// The setting.
+        name: String,
+        /// Its value; directories are separated by colons.
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+        /// Set it in the project's file.
+        #[arg(long)]
+        project: bool,
+    },
     /// Print the project, and which files settings are read from.
     Path,
+    /// Print the files' JSON schema, for editors.
+    Schema,
+    /// Check a file without using it.
+    ///
+    /// A file called `tabwire.toml` is checked as a project's, any other as a user's.
+    Check {
+        /// The file; the user's and the project's if left out.
+        file: Option<PathBuf>,
+    },
 }
 
 /// How a session gets its browser.
@@ -208,7 +238,7 @@ impl SessionFlags {
 }
 
 /// Headers as given, and those in files: a credential in a file shows in no process list.
-fn read_headers(given: Vec<String>) -> Result<Vec<String>, Failure> {
+pub(crate) fn read_headers(given: Vec<String>) -> Result<Vec<String>, Failure> {
     let mut headers = Vec::new();
     for header in given {
         let Some(path) = header.strip_prefix('@') else {
@@ -231,7 +261,7 @@ fn absolute(profile: String) -> String {
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
 }
 
-fn parse_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let unit = match &text[digits.len()..] {
         "ms" => 0.001,
@@ -244,7 +274,7 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())
 }
 
-fn parse_size(text: &str) -> Result<(u16, u16), String> {
+pub(crate) fn parse_size(text: &str) -> Result<(u16, u16), String> {
     let parse = || {
         let (width, height) = text.split_once(['x', ','])?;
         Some((width.trim().parse().ok()?, height.trim().parse().ok()?))

@@ -1,16 +1,16 @@
 //! Every environment variable Tabwire reads, declared once; the reference page is generated from here.
 
 use std::ffi::OsString;
+#[cfg(test)]
+use std::path::Path;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use tabwire_daemon::Paths;
-use tabwire_wire::Failure;
 
-use crate::config_file::ConfigFile;
+use crate::config::{Key, SETTINGS};
 
 /// One environment variable.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
@@ -24,25 +24,10 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
     Variable { name, meaning, since: "0.1.0" }
 }
 
-/// The variables, in the order of the reference page.
-pub static VARIABLES: &[Variable] = &[
-    variable(
-        "TABWIRE_SESSION",
-        "The session commands act on when `--session` is not given; `default` otherwise.",
-    ),
-    variable(
-        "TABWIRE_BROWSER",
-        "Which browser to launch: a kind (`chromium`, `chrome`, `edge`, `brave`), a channel (`chrome-beta`) or the path of an executable.",
-    ),
-    variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
+/// The variables that set nothing of the configuration.
+const OTHERS: &[Variable] = &[
     variable("TABWIRE_GLOBAL", "Set to `1`: no project, as with `--global`."),
-    variable("TABWIRE_PORT", "The loopback port the daemon asks for; `0` takes any free one. Default 38017."),
-    variable("TABWIRE_LINGER", "Seconds a launched browser outlives a daemon that died. Default 120."),
-    variable("TABWIRE_IDLE_EXIT", "Seconds the daemon stays with no browser and nothing to do. Default 600."),
-    variable(
-        "TABWIRE_LOG",
-        "How much the daemon logs: `error`, `warn`, `info`, `debug` or `trace`. Default `info`.",
-    ),
+    variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
     variable("NO_COLOR", "Set to anything: no colours."),
     variable("CI", "Set to anything: nothing is asked, as with `--yes`."),
     variable("XDG_RUNTIME_DIR", "Where sockets and locks go (`tabwire/` below it)."),
@@ -56,15 +41,20 @@ pub static VARIABLES: &[Variable] = &[
     variable("PATH", "Where browsers are searched besides their usual places."),
 ];
 
+/// Every variable, in the order of the reference page: those of settings, then the others.
+#[must_use]
+pub fn variables() -> Vec<Variable> {
+    let of_settings =
+        SETTINGS.iter().filter_map(|setting| Some(variable(setting.variable?, setting.meaning)));
+    of_settings.chain(OTHERS.iter().copied()).collect()
+}
+
 /// What the environment says, read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
     pub(crate) paths: Paths,
-    pub(crate) browser: Option<String>,
-    pub(crate) port: Option<u16>,
-    pub(crate) linger: Option<Duration>,
-    pub(crate) idle_exit: Option<Duration>,
-    pub(crate) log: Option<String>,
+    /// What variables set, as they are written.
+    pub(crate) settings: Vec<(Key, String)>,
     pub(crate) is_ci: bool,
     pub(crate) path: Option<OsString>,
     pub(crate) home: Option<PathBuf>,
@@ -72,33 +62,42 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the environment, and below it the user's configuration file.
-    pub(crate) fn read() -> Result<Self, Failure> {
-        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    /// Reads the environment; an empty variable counts as not set.
+    pub(crate) fn read() -> Self {
         let directory =
             |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let seconds = |name: &str| {
-            let seconds = text(name)?.parse::<f64>().ok()?;
-            Duration::try_from_secs_f64(seconds).ok()
-        };
         let home = directory("HOME");
         let config_home = directory("XDG_CONFIG_HOME");
         let paths = find_paths(home.as_ref(), config_home.as_ref(), &directory);
-        let file = ConfigFile::read(&paths.config.join("config.toml"))?;
-        let from_file = |seconds: Option<f64>| Duration::try_from_secs_f64(seconds?).ok();
-        Ok(Self {
+        Self {
             paths,
-            browser: text("TABWIRE_BROWSER").or(file.browser),
-            port: text("TABWIRE_PORT").and_then(|port| port.parse().ok()).or(file.port),
-            linger: seconds("TABWIRE_LINGER").or(from_file(file.linger)),
-            idle_exit: seconds("TABWIRE_IDLE_EXIT").or(from_file(file.idle_exit)),
-            log: text("TABWIRE_LOG").or(file.log),
-            is_ci: text("CI").is_some(),
+            settings: read_settings(),
+            is_ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
             path: std::env::var_os("PATH"),
             home,
             config_home,
-        })
+        }
     }
+
+    /// An environment that says nothing, with everything below one directory.
+    #[cfg(test)]
+    pub(crate) fn below(home: &Path) -> Self {
+        let paths = Paths::below(home);
+        Self { paths, settings: Vec::new(), is_ci: false, path: None, home: None, config_home: None }
+    }
+}
+
+/// The variables that set something, in one pass over the environment.
+fn read_settings() -> Vec<(Key, String)> {
+    let mut found = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        let Some(name) = name.to_str().filter(|name| name.starts_with("TABWIRE_")) else { continue };
+        let setting = SETTINGS.iter().find(|setting| setting.variable == Some(name));
+        if let Some(setting) = setting.filter(|_| !value.is_empty()) {
+            found.push((setting.key, value.to_string_lossy().into_owned()));
+        }
+    }
+    found
 }
 
 fn find_paths(

@@ -4,7 +4,7 @@
 
 mod cli;
 mod commands;
-mod config_file;
+mod config;
 mod daemon_client;
 mod daemon_start;
 mod environment;
@@ -16,7 +16,8 @@ mod spinner;
 
 use std::process::ExitCode;
 
-pub use environment::{VARIABLES, Variable};
+pub use config::{configuration_page, configuration_schema};
+pub use environment::{Variable, variables};
 pub use invocation::command;
 
 use crate::environment::Environment;
@@ -42,7 +43,7 @@ pub fn main() -> ExitCode {
     };
     let globals = invocations.first().map(|first| first.globals.clone()).unwrap_or_default();
     let printer = Printer::new(globals.json, globals.quiet);
-    let done = Environment::read().and_then(|environment| commands::run(invocations, &environment, &printer));
+    let done = commands::run(invocations, &Environment::read(), &printer);
     match done {
         Ok(code) => code,
         Err(failure) => exit::failed(&failure, &printer),

@@ -10,6 +10,8 @@ use clap::{Arg, Command};
 /// Where the pages go, below the repository.
 const CLI_PAGE: &str = "docs/reference/cli.md";
 const ENVIRONMENT_PAGE: &str = "docs/reference/environment.md";
+const CONFIGURATION_PAGE: &str = "docs/reference/configuration.md";
+const CONFIGURATION_SCHEMA: &str = "docs/reference/config.schema.json";
 const ACTIONS_PAGE: &str = "docs/reference/actions.md";
 const ACTIONS_SCHEMA: &str = "docs/reference/actions.json";
 
@@ -33,6 +35,16 @@ fn the_actions_schemas_are_current() {
 #[test]
 fn the_environment_page_is_current() {
     check_page(ENVIRONMENT_PAGE, &environment_page());
+}
+
+#[test]
+fn the_settings_page_is_current() {
+    check_page(CONFIGURATION_PAGE, &tabwire::configuration_page());
+}
+
+#[test]
+fn the_settings_schema_is_current() {
+    check_page(CONFIGURATION_SCHEMA, &format!("{:#}\n", tabwire::configuration_schema()));
 }
 
 #[test]
@@ -211,11 +223,11 @@ fn environment_page() -> String {
         "# Environment variables\n\n\
          <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/environment.rs instead. -->\n\n\
          Every variable Tabwire reads. The daemon reads its own when it starts, so a change takes effect with\n\
-         the next daemon; `tabwire daemon stop` ends the running one. A number or level that cannot be\n\
-         understood counts as not set.\n\n\
+         the next daemon; `tabwire daemon stop` ends the running one. A value that cannot be understood is an\n\
+         error; an empty one counts as not set. Files and flags that set the same are in [Settings](configuration.md).\n\n\
          | Variable | Meaning | Since |\n|---|---|---|\n",
     );
-    for variable in tabwire::VARIABLES {
+    for variable in tabwire::variables() {
         let meaning = variable.meaning.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
         page.push_str(&format!("| `{}` | {meaning} | {} |\n", variable.name, variable.since));
     }

@@ -9,6 +9,7 @@ use tabwire_wire::Failure;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
 
 use super::Context;
+use crate::config::Key;
 use crate::daemon_start::ask_daemon;
 use crate::invocation::ActionFlags;
 use crate::spinner::spin;
@@ -75,7 +76,8 @@ pub(super) fn run(
     options: SessionOptions,
 ) -> Result<(), Failure> {
     let text = !context.printer.is_json();
-    let (tab, capture) = (flags.tab, flags.capture);
+    let is_captured = context.configuration.switch(Key::Capture).is_some_and(|set| set.value);
+    let (tab, capture) = (flags.tab, flags.capture || is_captured);
     let request = ActionRequest { params, tab, snapshot, capture, text, options, ..ActionRequest::default() };
     let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
     context.printer.answer(&json!(answer), || answer.text.clone().unwrap_or_default());

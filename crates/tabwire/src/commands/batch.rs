@@ -74,7 +74,8 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         session: line.session.unwrap_or_else(|| context.session.clone()),
         timeout: line.timeout_ms.map(std::time::Duration::from_millis).or(context.timeout),
         roots: context.roots.clone(),
-        project: context.project.clone(),
+        configuration: context.configuration.clone(),
+        is_global: context.is_global,
     };
     let request = ActionRequest {
         params: line.params,

@@ -1,28 +1,147 @@
-//! `config path`: the project, and where settings are read from.
+//! `config show|get|set|path|schema|check`: what is set, where it came from, and how to change it.
 
-use std::path::Path;
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use tabwire_wire::Failure;
+use serde_json::{Value as Json, json};
+use tabwire_wire::{ErrorCode, Failure};
 
 use super::Context;
 use crate::cli::ConfigCommand;
+use crate::config::{
+    Configuration, FileRole, SETTINGS, Setting, Sourced, Value, configuration_schema, find_setting,
+    read_text, set_in_file, unknown_hint, user_file,
+};
+use crate::printer::table;
+use crate::project::{PROJECT_FILE, Project};
 
-pub(super) fn run(context: &Context<'_>, command: &ConfigCommand) -> Result<(), Failure> {
+pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), Failure> {
     match command {
-        ConfigCommand::Path => path(context),
+        ConfigCommand::Show => show(context),
+        ConfigCommand::Get { name } => get(context, &name)?,
+        ConfigCommand::Set { name, value, project } => set(context, &name, &value, project)?,
+        ConfigCommand::Path => path(context)?,
+        ConfigCommand::Schema => context.printer.plain(&format!("{:#}", configuration_schema())),
+        ConfigCommand::Check { file } => check(context, file)?,
     }
     Ok(())
 }
 
+/// One setting as programs are told; secrets are masked.
+fn told(setting: &Setting, effective: Option<&Sourced<Value>>) -> Json {
+    json!({
+        "name": setting.name,
+        "value": effective.map(|set| set.value.masked(setting.kind).to_json()),
+        "origin": effective.map(|set| set.origin.to_json()),
+    })
+}
+
+fn show(context: &Context<'_>) {
+    let configuration = &context.configuration;
+    let all: Vec<_> =
+        SETTINGS.iter().map(|setting| (setting, configuration.effective(setting.key))).collect();
+    let list: Vec<Json> = all.iter().map(|(setting, set)| told(setting, set.as_ref())).collect();
+    let answer = json!({"project": configuration.project_key(), "settings": list});
+    context.printer.answer(&answer, || {
+        let mut rows = vec![["NAME", "VALUE", "FROM"].map(str::to_owned).to_vec()];
+        rows.extend(all.iter().map(|(setting, set)| {
+            let value = set.as_ref().map_or("-".to_owned(), |set| set.value.masked(setting.kind).to_text());
+            let origin = set.as_ref().map_or(String::new(), |set| set.origin.to_string());
+            vec![setting.name.to_owned(), value, origin]
+        }));
+        table(&rows)
+    });
+}
+
+fn get_setting(name: &str) -> Result<&'static Setting, Failure> {
+    find_setting(name).ok_or_else(|| {
+        let name: String = name.chars().take(80).collect();
+        Failure::new(ErrorCode::BadArgs, format!("There is no setting `{name}`."))
+            .with_hint(unknown_hint(&name))
+    })
+}
+
+fn get(context: &Context<'_>, name: &str) -> Result<(), Failure> {
+    let setting = get_setting(name)?;
+    let effective = context.configuration.effective(setting.key);
+    context.printer.answer(&told(setting, effective.as_ref()), || {
+        effective.as_ref().map(|set| set.value.masked(setting.kind).to_text()).unwrap_or_default()
+    });
+    Ok(())
+}
+
+/// The project of the working directory.
+fn get_project(context: &Context<'_>) -> Result<Project, Failure> {
+    Project::find_here(context.environment.home.as_deref())?.ok_or_else(|| {
+        Failure::new(ErrorCode::BadArgs, "The working directory is in no project.")
+            .with_hint("Make an empty tabwire.toml in the project's directory, or leave out --project.")
+    })
+}
+
+fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Result<(), Failure> {
+    let setting = get_setting(name)?;
+    let value = Value::from_text(setting.kind, text).map_err(|expected| {
+        Failure::new(ErrorCode::BadArgs, format!("`{}` is {expected}.", setting.name))
+            .with_hint(setting.meaning)
+    })?;
+    let (role, path) = match in_project {
+        true => (FileRole::Project, get_project(context)?.file()),
+        false => (FileRole::User, user_file(context.environment)),
+    };
+    let before = read_text(&path)?.unwrap_or_default();
+    let layer = Configuration::check(context.environment, role, &path, &before)?;
+    let after = set_in_file(&before, &layer, setting, &value);
+    Configuration::check(context.environment, role, &path, &after)?;
+    if role == FileRole::User {
+        tabwire_browser::PrivateDir::create(&context.environment.paths.config)?;
+    }
+    replace(&path, &after)?;
+    let shown = value.masked(setting.kind);
+    let answer = json!({"name": setting.name, "value": shown.to_json(), "path": path});
+    context
+        .printer
+        .answer(&answer, || format!("{} = {} in {}", setting.name, shown.to_toml(), path.display()));
+    Ok(())
+}
+
+/// Puts a new text in a file's place in one step; its mode stays, and a link stays a link.
+fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::new(ErrorCode::Internal, format!("{} cannot be written: {error}.", path.display()))
+            .with_hint("Nothing was changed.")
+    };
+    let real = if path.is_symlink() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
+    let mode = fs::metadata(&real).map_or(0o600, |found| found.permissions().mode() & 0o777);
+    let mut beside = real.clone().into_os_string();
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let write = || {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, &real)
+    };
+    write().map_err(|error| {
+        // What is left of the attempt is of no use.
+        let _ = fs::remove_file(&beside);
+        failed(error)
+    })
+}
+
 /// A file, and whether it is there.
-fn described(path: &Path) -> Value {
+fn described(path: &Path) -> Json {
     json!({"path": path, "exists": path.symlink_metadata().is_ok()})
 }
 
-fn path(context: &Context<'_>) {
-    let user = context.environment.paths.config.join("config.toml");
-    let project = context.project.as_ref();
+fn path(context: &Context<'_>) -> Result<(), Failure> {
+    let user = user_file(context.environment);
+    let project = match context.is_global {
+        true => None,
+        false => Project::find_here(context.environment.home.as_deref())?,
+    };
+    let project = project.as_ref();
     let answer = json!({
         "user": described(&user),
         "project": project.map(|project| described(&project.file())),
@@ -30,7 +149,7 @@ fn path(context: &Context<'_>) {
         "key": project.map(|project| project.key.clone()).unwrap_or_default(),
     });
     context.printer.answer(&answer, || {
-        let note = |file: &Value| if file["exists"] == true { "" } else { "  (not there)" };
+        let note = |file: &Json| if file["exists"] == true { "" } else { "  (not there)" };
         let mut lines = vec![format!("user     {}{}", user.display(), note(&answer["user"]))];
         match project {
             None => lines.push("project  none".to_owned()),
@@ -42,4 +161,47 @@ fn path(context: &Context<'_>) {
         }
         lines.join("\n")
     });
+    Ok(())
+}
+
+fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
+    let files = match file {
+        Some(file) => vec![file],
+        None => {
+            let project = Project::find_here(context.environment.home.as_deref())?;
+            let project = project.filter(|project| project.has_file).map(|project| project.file());
+            [Some(user_file(context.environment)), project].into_iter().flatten().collect()
+        }
+    };
+    let mut checked = Vec::new();
+    for file in files {
+        let path = std::path::absolute(&file).unwrap_or(file);
+        let role = match path.file_name() {
+            Some(name) if name == PROJECT_FILE => FileRole::Project,
+            _ => FileRole::User,
+        };
+        let Some(text) = read_text(&path)? else {
+            if role == FileRole::User && path == user_file(context.environment) {
+                continue;
+            }
+            return Err(Failure::new(ErrorCode::BadArgs, format!("There is no file {}.", path.display())));
+        };
+        let layer = Configuration::check(context.environment, role, &path, &text)?;
+        checked.push((path, role, layer.entries.len()));
+    }
+    let list: Vec<Json> = checked
+        .iter()
+        .map(|(path, role, count)| json!({"path": path, "project": *role == FileRole::Project, "settings": count}))
+        .collect();
+    context.printer.answer(&json!({"checked": list}), || {
+        if checked.is_empty() {
+            return "There is no file to check.".to_owned();
+        }
+        let line = |(path, role, count): &(PathBuf, FileRole, usize)| {
+            let role = if *role == FileRole::Project { "a project's" } else { "a user's" };
+            format!("{}: fine as {role} file, sets {count}", path.display())
+        };
+        checked.iter().map(line).collect::<Vec<_>>().join("\n")
+    });
+    Ok(())
 }

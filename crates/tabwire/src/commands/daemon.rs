@@ -13,6 +13,7 @@ use tabwire_wire::{ErrorCode, Failure};
 use super::action::unreadable;
 use super::{Context, status};
 use crate::cli::DaemonCommand;
+use crate::config::Key;
 use crate::daemon_client::{AskError, ask};
 use crate::daemon_start;
 use crate::environment::Environment;
@@ -29,7 +30,7 @@ pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), 
 }
 
 fn run_daemon(context: &Context<'_>, announce: bool) -> Result<(), Failure> {
-    let outcome = serve(context.environment, announce);
+    let outcome = serve(context, announce);
     if !announce {
         return match outcome? {
             StartOutcome::Served => Ok(()),
@@ -54,7 +55,8 @@ fn tell(line: &Value) {
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
-fn serve(environment: &Environment, announce: bool) -> Result<StartOutcome, Failure> {
+fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure> {
+    let (environment, configuration) = (context.environment, &context.configuration);
     let internal = |error: std::io::Error| {
         Failure::new(ErrorCode::Internal, format!("The daemon cannot start: {error}."))
     };
@@ -64,18 +66,18 @@ fn serve(environment: &Environment, announce: bool) -> Result<StartOutcome, Fail
     }
     let paths = environment.paths.clone();
     tabwire_browser::PrivateDir::create(&paths.state)?.subdirectory("logs")?;
-    start_log(&paths.log(), environment.log.as_deref(), announce).map_err(internal)?;
+    start_log(&paths.log(), configuration.text(Key::Log).map(|set| set.value), announce).map_err(internal)?;
     let config = DaemonConfig {
         paths,
-        port: environment.port.unwrap_or(DEFAULT_PORT),
+        port: configuration.port(Key::Port).map_or(DEFAULT_PORT, |set| set.value),
         self_exe: std::env::current_exe().map_err(internal)?,
         keep_arguments: vec!["keep".to_owned()],
-        browser: environment.browser.clone(),
+        browser: configuration.text(Key::Browser).map(|set| set.value.to_owned()),
         path_env: environment.path.clone(),
         home: environment.home.clone(),
         config_home: environment.config_home.clone(),
-        linger: environment.linger,
-        idle_exit: environment.idle_exit.unwrap_or(IDLE_EXIT),
+        linger: configuration.time(Key::Linger).map(|set| set.value),
+        idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -9,16 +9,18 @@ use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::{Context, action};
+use crate::config::Key;
 
 pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
     let environment = context.environment;
-    let found = finder::find(environment.browser.as_deref(), environment.path.as_deref());
+    let browser = context.configuration.text(Key::Browser).map(|set| set.value);
+    let found = finder::find(browser, environment.path.as_deref());
     match found {
         Ok(found) => context.printer.progress(&format!("browser: {}", found.path.display())),
-        Err(error) if environment.browser.is_some() => return Err(error.into()),
+        Err(error) if browser.is_some() => return Err(error.into()),
         Err(_) => install(context, yes || environment.is_ci)?,
     }
-    action::open(context, json!({}), SessionOptions::default())?;
+    action::open(context, json!({}), context.configuration.complete(SessionOptions::default())?)?;
     context.printer.progress("opened the demo page in a headless browser; the session goes on: try `tabwire eval document.title`, then `tabwire close`");
     Ok(())
 }

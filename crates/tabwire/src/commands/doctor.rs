@@ -10,6 +10,7 @@ use tabwire_wire::api::StatusAnswer;
 use tabwire_wire::{Failure, VERSION};
 
 use super::Context;
+use crate::config::Key;
 use crate::daemon_client::{AskError, ask};
 
 /// One thing that was looked at.
@@ -85,7 +86,8 @@ fn describe(findings: &[Finding]) -> String {
 fn browser(context: &Context<'_>) -> Finding {
     let environment = context.environment;
     let what = "browser";
-    let found = match finder::find(environment.browser.as_deref(), environment.path.as_deref()) {
+    let wish = context.configuration.text(Key::Browser).map(|set| set.value);
+    let found = match finder::find(wish, environment.path.as_deref()) {
         Ok(found) => found,
         Err(error) => {
             let failure = Failure::from(error);
@@ -179,7 +181,8 @@ fn daemon(context: &Context<'_>, fix: bool) -> Vec<Finding> {
 }
 
 fn port(context: &Context<'_>, actual: u16) -> Finding {
-    let wanted = context.environment.port.unwrap_or(tabwire_daemon::limits::DEFAULT_PORT);
+    let wanted =
+        context.configuration.port(Key::Port).map_or(tabwire_daemon::limits::DEFAULT_PORT, |set| set.value);
     if wanted == 0 || wanted == actual {
         return Finding {
             what: "port",

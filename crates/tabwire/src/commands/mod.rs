@@ -15,13 +15,14 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
+use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{Failure, SessionName};
 
-use crate::cli::{Command, GlobalFlags};
+use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags, SessionFlags};
+use crate::config::{Configuration, Key};
 use crate::environment::Environment;
 use crate::invocation::{Invocation, Wanted};
 use crate::printer::Printer;
-use crate::project::Project;
 
 /// What every command needs to know.
 pub(crate) struct Context<'a> {
@@ -31,8 +32,17 @@ pub(crate) struct Context<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Directories that files may be read from and written to.
     pub(crate) roots: Vec<PathBuf>,
-    /// The project the command is typed in.
-    pub(crate) project: Option<Project>,
+    /// What is set, and by whom.
+    pub(crate) configuration: Configuration,
+    /// Whether the command leaves its project.
+    pub(crate) is_global: bool,
+}
+
+impl Context<'_> {
+    /// How the session gets its browser: as flags say, then as it is set.
+    fn options(&self, flags: SessionFlags) -> Result<SessionOptions, Failure> {
+        self.configuration.complete(flags.into_options()?)
+    }
 }
 
 /// Becomes the keeper of one browser.
@@ -50,14 +60,23 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
-        let project = find_project(&wanted, globals.global, environment)?;
-        let GlobalFlags { session, timeout, roots, .. } = globals;
-        let session = session.unwrap_or_default();
-        let context = Context { environment, printer, session, timeout, roots, project };
+        let configuration = load(&wanted, &globals, environment)?;
+        let context = Context {
+            environment,
+            printer,
+            session: configuration.session().value,
+            timeout: configuration.time(Key::Timeout).map(|set| set.value),
+            roots: configuration
+                .list(Key::Roots)
+                .map(|set| set.value.iter().map(PathBuf::from).collect())
+                .unwrap_or_default(),
+            configuration,
+            is_global: globals.global,
+        };
         code = match wanted {
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {
-                let options = options.into_options()?;
+                let options = context.options(options)?;
                 action::run(&context, definition, params, &flags, snapshot, options)?;
                 ExitCode::SUCCESS
             }
@@ -66,40 +85,43 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// The project of the working directory; none for commands that are about all of them.
-fn find_project(
-    wanted: &Wanted,
-    is_global: bool,
-    environment: &Environment,
-) -> Result<Option<Project>, Failure> {
-    let about_all = matches!(
-        wanted,
-        Wanted::Command(Command::Daemon { .. } | Command::Completions { .. } | Command::Keep)
-    );
-    if is_global || about_all {
-        return Ok(None);
+/// What is set for a command. One that mends files, or ends what runs, needs no file that can be read.
+fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Result<Configuration, Failure> {
+    use ConfigCommand::{Check, Path, Schema, Set};
+    use DaemonCommand::{Logs, Run, Start, Status, Stop};
+    match wanted {
+        Wanted::Command(
+            Command::Completions { .. }
+            | Command::Keep
+            | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
+            | Command::Daemon { command: Stop | Status | Logs { .. } },
+        ) => Ok(Configuration::without_files()),
+        // One daemon serves all projects.
+        Wanted::Command(Command::Daemon { command: Run { .. } | Start }) => {
+            Configuration::load(environment, &GlobalFlags { global: true, ..flags.clone() })
+        }
+        _ => Configuration::load(environment, flags),
     }
-    Project::find_here(environment.home.as_deref())
 }
 
 fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
         Command::Open { url, new_tab, options } => {
             let params = json!({"url": url, "new_tab": new_tab});
-            action::open(context, params, options.into_options()?)
+            action::open(context, params, context.options(options)?)
         }
         Command::Close { tab } => action::close(context, json!({"tab": tab})),
         Command::Batch { file, bail, options } => {
-            return batch::run(context, file, bail, &options.into_options()?);
+            return batch::run(context, file, bail, &context.options(options)?);
         }
         Command::Status => status::run(context),
         Command::CdpUrl { http, share_all, options } => {
-            cdp_url::run(context, http, share_all, options.into_options()?)
+            cdp_url::run(context, http, share_all, context.options(options)?)
         }
         Command::Doctor { fix } => return doctor::run(context, fix),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
-        Command::Config { command } => config::run(context, &command),
+        Command::Config { command } => config::run(context, command),
         Command::Completions { shell } => {
             completions::run(shell);
             Ok(())

@@ -1,0 +1,342 @@
+//! What is set for one command, and by whom. Built once at its start; nothing is parsed when there is no file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tabwire_wire::{ErrorCode, Failure, ProjectKey, SessionName};
+
+use super::layer::{Entry, Layer};
+use super::origin::{Origin, Sourced};
+use super::project_rule::Judged;
+use super::setting::Key;
+use super::settings::SETTINGS;
+use super::value::Value;
+use crate::cli::GlobalFlags;
+use crate::environment::Environment;
+use crate::project::Project;
+
+/// Whose a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileRole {
+    User,
+    Project,
+}
+
+/// What is set for one command.
+#[derive(Clone, Debug)]
+pub(crate) struct Configuration {
+    /// By the settings' places in the table; only what somebody set.
+    set: Vec<Option<Sourced<Value>>>,
+    project: Option<Project>,
+}
+
+impl Configuration {
+    /// Reads the user's file, the project's, the environment and the flags; the later ones win.
+    pub(crate) fn load(environment: &Environment, flags: &GlobalFlags) -> Result<Self, Failure> {
+        let home = environment.home.as_deref();
+        let project = if flags.global { None } else { Project::find_here(home)? };
+        let mut built = Self::without_files();
+        built.take_user_file(&user_file(environment), home)?;
+        if let Some(project) = project {
+            if project.has_file {
+                built.take_project_file(&project.root, &project.file(), home)?;
+            }
+            built.project = Some(project);
+        }
+        built.take_variables(environment)?;
+        built.take_flags(environment, flags);
+        Ok(built)
+    }
+
+    /// Nothing is set by anybody.
+    pub(crate) fn without_files() -> Self {
+        Self { set: vec![None; SETTINGS.len()], project: None }
+    }
+
+    /// Checks a text as the file of a user or a project, and gives what it sets.
+    pub(crate) fn check(
+        environment: &Environment,
+        role: FileRole,
+        path: &Path,
+        text: &str,
+    ) -> Result<Layer, Failure> {
+        let home = environment.home.as_deref();
+        let layer = Layer::parse(text, path, home)?;
+        if role == FileRole::Project {
+            let mut built = Self::without_files();
+            built.take_user_file(&user_file(environment), home)?;
+            built.judge(&layer, path.parent().unwrap_or(Path::new("/")), path)?;
+        }
+        Ok(layer)
+    }
+
+    fn take_user_file(&mut self, path: &Path, home: Option<&Path>) -> Result<(), Failure> {
+        let layer = Layer::read(path, home)?;
+        let path: Arc<Path> = Arc::from(path);
+        for Entry { setting, value, line, .. } in layer.entries {
+            let origin = Origin::UserFile { path: Arc::clone(&path), line };
+            self.put(setting.key, value, origin);
+        }
+        Ok(())
+    }
+
+    fn take_project_file(&mut self, root: &Path, path: &Path, home: Option<&Path>) -> Result<(), Failure> {
+        let layer = Layer::read(path, home)?;
+        self.judge(&layer, root, path)?;
+        let path: Arc<Path> = Arc::from(path);
+        for Entry { setting, value, line, .. } in layer.entries {
+            let origin = Origin::ProjectFile { path: Arc::clone(&path), line };
+            self.put(setting.key, value, origin);
+        }
+        Ok(())
+    }
+
+    /// Refuses what a project's file may not set on top of what is set so far.
+    fn judge(&self, layer: &Layer, root: &Path, path: &Path) -> Result<(), Failure> {
+        for Entry { setting, value, line, .. } in &layer.entries {
+            let kind = setting.kind;
+            let before = self.find(setting.key).map(|sourced| sourced.value.clone());
+            let before = before.or_else(|| built_in(setting.key));
+            let judged = Judged { value, kind, root, before: before.as_ref() };
+            setting.project.judge(&judged).map_err(|why| {
+                let name = setting.name;
+                let message =
+                    format!("{}:{line}: a project may not set `{name}` like this: {why}.", path.display());
+                let hint = match setting.flag {
+                    Some(flag) => {
+                        format!("Set it for yourself with `tabwire config set {name} VALUE`, or with {flag}.")
+                    }
+                    None => format!("Set it for yourself with `tabwire config set {name} VALUE`."),
+                };
+                Failure::new(ErrorCode::PolicyDenied, message).with_hint(hint)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn take_variables(&mut self, environment: &Environment) -> Result<(), Failure> {
+        for (key, text) in &environment.settings {
+            let setting = key.setting();
+            let Some(variable) = setting.variable else { continue };
+            let value = Value::from_text(setting.kind, text).map_err(|expected| {
+                let message = format!("The environment variable {variable} is {expected}.");
+                Failure::new(ErrorCode::BadArgs, message).with_hint(setting.meaning)
+            })?;
+            // A relative path in the environment means one seen from where the command is typed.
+            let value = match std::env::current_dir() {
+                Ok(here) => value.seen_from(setting.kind, &here, environment.home.as_deref()),
+                Err(_) => value,
+            };
+            self.put(*key, value, Origin::Variable(variable));
+        }
+        Ok(())
+    }
+
+    fn take_flags(&mut self, environment: &Environment, flags: &GlobalFlags) {
+        if let Some(session) = &flags.session {
+            // The parser fills the flag in from the variable.
+            let from_variable = environment
+                .settings
+                .iter()
+                .any(|(key, text)| *key == Key::Session && text == session.as_str());
+            if !from_variable {
+                self.put_flag(Key::Session, Value::Text(session.to_string()));
+            }
+        }
+        if let Some(timeout) = flags.timeout {
+            self.put_flag(Key::Timeout, Value::Time(timeout));
+        }
+        if !flags.roots.is_empty() {
+            let texts = flags.roots.iter().map(|root| root.display().to_string());
+            self.put_flag(Key::Roots, Value::List(texts.collect()));
+        }
+    }
+
+    fn put_flag(&mut self, key: Key, value: Value) {
+        let flag = key.setting().flag.unwrap_or_default();
+        self.put(key, value, Origin::Flag(flag));
+    }
+
+    pub(super) fn put(&mut self, key: Key, value: Value, origin: Origin) {
+        self.set[key.index()] = Some(Sourced { value, origin });
+    }
+
+    /// What sessions are filed under.
+    pub(crate) fn project_key(&self) -> ProjectKey {
+        self.project.as_ref().map(|project| project.key.clone()).unwrap_or_default()
+    }
+
+    /// What somebody set.
+    pub(crate) fn find(&self, key: Key) -> Option<&Sourced<Value>> {
+        self.set[key.index()].as_ref()
+    }
+
+    /// What holds: what somebody set, else what is built in, if anything is.
+    pub(crate) fn effective(&self, key: Key) -> Option<Sourced<Value>> {
+        let fallback = || built_in(key).map(|value| Sourced { value, origin: Origin::BuiltIn });
+        self.find(key).cloned().or_else(fallback)
+    }
+
+    /// The session commands act on.
+    pub(crate) fn session(&self) -> Sourced<SessionName> {
+        let set = self.text(Key::Session);
+        let named = set.and_then(|set| Some((SessionName::new(set.value).ok()?, set.origin)));
+        match named {
+            Some((value, origin)) => Sourced { value, origin },
+            None => Sourced { value: SessionName::default(), origin: Origin::BuiltIn },
+        }
+    }
+
+    /// A text that somebody set.
+    pub(crate) fn text(&self, key: Key) -> Option<Sourced<&str>> {
+        match self.find(key)? {
+            Sourced { value: Value::Text(text), origin } => {
+                Some(Sourced { value: text, origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether something is on, if somebody said so or not.
+    pub(crate) fn switch(&self, key: Key) -> Option<Sourced<bool>> {
+        match self.find(key)? {
+            Sourced { value: Value::Switch(value), origin } => {
+                Some(Sourced { value: *value, origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A time that somebody set.
+    pub(crate) fn time(&self, key: Key) -> Option<Sourced<Duration>> {
+        match self.find(key)? {
+            Sourced { value: Value::Time(value), origin } => {
+                Some(Sourced { value: *value, origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A width and a height that somebody set.
+    pub(crate) fn size(&self, key: Key) -> Option<Sourced<(u16, u16)>> {
+        match self.find(key)? {
+            Sourced { value: Value::Size(width, height), origin } => {
+                Some(Sourced { value: (*width, *height), origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A port that somebody set.
+    pub(crate) fn port(&self, key: Key) -> Option<Sourced<u16>> {
+        match self.find(key)? {
+            Sourced { value: Value::Port(value), origin } => {
+                Some(Sourced { value: *value, origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+
+    /// A list that somebody set.
+    pub(crate) fn list(&self, key: Key) -> Option<Sourced<&[String]>> {
+        match self.find(key)? {
+            Sourced { value: Value::List(parts), origin } => {
+                Some(Sourced { value: parts, origin: origin.clone() })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Where the user's file is.
+pub(crate) fn user_file(environment: &Environment) -> PathBuf {
+    environment.paths.config.join("config.toml")
+}
+
+/// What holds when nobody says anything.
+fn built_in(key: Key) -> Option<Value> {
+    let setting = key.setting();
+    setting.default.and_then(|text| Value::from_text(setting.kind, text).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A configuration out of two files' texts and variables.
+    fn load(user: &str, project: &str, variables: &[(Key, &str)]) -> Result<Configuration, Failure> {
+        let home = tempfile::tempdir().expect("a home");
+        let (root, file) = (home.path().join("project"), home.path().join("project/tabwire.toml"));
+        fs::create_dir_all(home.path().join("config")).expect("a directory");
+        fs::create_dir_all(&root).expect("a directory");
+        fs::write(home.path().join("config/config.toml"), user).expect("written");
+        fs::write(&file, project).expect("written");
+        let mut built = Configuration::without_files();
+        let environment = Environment {
+            settings: variables.iter().map(|(key, text)| (*key, (*text).to_owned())).collect(),
+            ..Environment::below(home.path())
+        };
+        built.take_user_file(&user_file(&environment), None)?;
+        built.take_project_file(&root, &file, None)?;
+        built.take_variables(&environment)?;
+        built.take_flags(
+            &environment,
+            &GlobalFlags { timeout: Some(Duration::from_secs(1)), ..GlobalFlags::default() },
+        );
+        Ok(built)
+    }
+
+    #[test]
+    fn the_later_layer_wins_and_is_named() {
+        let user = "session = \"mine\"\nbrowser = \"chrome\"\nheaded = true\ntimeout = 5\n";
+        let project = "\nsession = \"theirs\"\nheaded = false\nwindow = \"800x600\"\n";
+        let loaded = load(user, project, &[(Key::Session, "here"), (Key::Port, "0")]).expect("valid");
+        let named = |key: Key| loaded.effective(key).expect("a value");
+        assert_eq!(loaded.session().value.as_str(), "here");
+        assert_eq!(named(Key::Session).origin, Origin::Variable("TABWIRE_SESSION"));
+        assert!(named(Key::Browser).origin.to_string().ends_with("config.toml:2"));
+        assert!(named(Key::Headed).origin.to_string().ends_with("tabwire.toml:3"));
+        assert_eq!(loaded.switch(Key::Headed).map(|set| set.value), Some(false));
+        assert_eq!(loaded.size(Key::Window).map(|set| set.value), Some((800, 600)));
+        assert_eq!(loaded.port(Key::Port).map(|set| set.value), Some(0));
+        assert_eq!(named(Key::Timeout).origin, Origin::Flag("--timeout"));
+        assert_eq!(loaded.time(Key::Timeout).map(|set| set.value), Some(Duration::from_secs(1)));
+        assert_eq!(named(Key::Linger).origin, Origin::BuiltIn);
+        assert_eq!(loaded.effective(Key::Proxy), None);
+    }
+
+    #[test]
+    fn t36_a_project_that_reaches_too_far_is_refused_with_the_line() {
+        for (user, project, name) in [
+            ("", "browser = \"./evil\"", "browser"),
+            ("", "\nbrowser_args = [\"--no-sandbox\"]", "browser_args"),
+            ("", "cdp = \"ws://evil.example/x\"", "cdp"),
+            ("", "roots = [\"/\"]", "roots"),
+            ("policy = \"guarded\"", "policy = \"open\"", "policy"),
+        ] {
+            let failure = load(user, project, &[]).expect_err(project);
+            assert_eq!(failure.code, ErrorCode::PolicyDenied, "{failure:?}");
+            let line = 1 + project.matches('\n').count();
+            assert!(failure.message.contains(&format!("tabwire.toml:{line}: ")), "{failure:?}");
+            assert!(failure.hint.is_some_and(|hint| hint.contains(&format!("config set {name}"))));
+        }
+        assert!(load("policy = \"open\"", "policy = \"guarded\"", &[]).is_ok());
+    }
+
+    #[test]
+    fn a_variable_that_is_no_value_is_named() {
+        let failure = load("", "", &[(Key::Port, "many")]).expect_err("no port");
+        assert!(failure.message.contains("TABWIRE_PORT"), "{failure:?}");
+    }
+
+    #[test]
+    fn what_is_built_in_is_what_the_limits_say() {
+        use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
+        assert_eq!(built_in(Key::Port), Some(Value::Port(DEFAULT_PORT)));
+        assert_eq!(built_in(Key::IdleExit), Some(Value::Time(IDLE_EXIT)));
+        assert_eq!(built_in(Key::Linger), Some(Value::Time(tabwire_browser::limits::DEFAULT_LINGER)));
+    }
+}

@@ -1,0 +1,27 @@
+//! What can be set, where, and what is set: one table of settings, and the layers that answer for it.
+//!
+//! Built-in, then the user's file, then the project's, then the environment, then flags; the later one wins. Knows
+//! nothing of what a setting does.
+
+mod configuration;
+mod file_edit;
+mod layer;
+mod nearest;
+mod origin;
+mod project_rule;
+mod reference;
+mod session_defaults;
+mod setting;
+mod settings;
+mod value;
+
+pub(crate) use configuration::{Configuration, FileRole, user_file};
+pub(crate) use file_edit::set_in_file;
+pub(crate) use layer::{read_text, unknown_hint};
+#[cfg(test)]
+pub(crate) use origin::Origin;
+pub(crate) use origin::Sourced;
+pub use reference::{configuration_page, configuration_schema};
+pub(crate) use setting::{Key, Setting, find_setting};
+pub(crate) use settings::SETTINGS;
+pub(crate) use value::Value;

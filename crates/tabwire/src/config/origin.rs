@@ -1,0 +1,54 @@
+//! Where a value came from, as people are told. Knows nothing of values.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nobody said anything.
+    BuiltIn,
+    /// The user's file.
+    UserFile { path: Arc<Path>, line: usize },
+    /// The project's file.
+    ProjectFile { path: Arc<Path>, line: usize },
+    /// An environment variable.
+    Variable(&'static str),
+    /// A flag of this command.
+    Flag(&'static str),
+}
+
+impl Origin {
+    /// What programs are told.
+    pub(crate) fn to_json(&self) -> Value {
+        match self {
+            Self::BuiltIn => json!({"kind": "built-in"}),
+            Self::UserFile { path, line } => json!({"kind": "user", "path": path, "line": line}),
+            Self::ProjectFile { path, line } => json!({"kind": "project", "path": path, "line": line}),
+            Self::Variable(name) => json!({"kind": "environment", "name": name}),
+            Self::Flag(name) => json!({"kind": "flag", "name": name}),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => formatter.write_str("built-in"),
+            Self::UserFile { path, line } | Self::ProjectFile { path, line } => {
+                write!(formatter, "{}:{line}", path.display())
+            }
+            Self::Variable(name) | Self::Flag(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// A value, and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sourced<T> {
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}

@@ -1,0 +1,116 @@
+//! What is known about one setting. Knows nothing of what is set.
+
+use super::project_rule::ProjectRule;
+use super::settings::SETTINGS;
+
+/// Names a setting in code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Session,
+    BaseUrl,
+    Browser,
+    Headed,
+    Profile,
+    Isolation,
+    Window,
+    Proxy,
+    Cdp,
+    CdpHeaders,
+    BrowserArgs,
+    AllowDangerousBrowserArgs,
+    SingleClient,
+    SaveState,
+    Policy,
+    Capture,
+    Timeout,
+    Roots,
+    Port,
+    Linger,
+    IdleExit,
+    Log,
+}
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A session's name.
+    SessionName,
+    /// An `http` or `https` address.
+    WebAddress,
+    /// A name, or a path when it has a slash.
+    NameOrPath,
+    /// Where a browser or a proxy is; may hold a secret, so only a part of it is shown.
+    Endpoint,
+    /// True or false.
+    Switch,
+    /// One of some words, from the narrowest to the widest.
+    Choice(&'static [&'static str]),
+    /// A width and a height.
+    Size,
+    /// How long.
+    Time,
+    /// A port, or 0 for any.
+    Port,
+    /// Directories.
+    Directories,
+    /// Flags of a program.
+    Flags,
+    /// Headers, whose values are not shown.
+    Headers,
+}
+
+/// One setting: everything about it is derived from this.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) key: Key,
+    /// What it is called in files.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// What holds when nobody says anything, as it would be typed; none means nothing.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) meaning: &'static str,
+    /// The environment variable that sets it.
+    pub(crate) variable: Option<&'static str>,
+    /// The flag that sets it for one command.
+    pub(crate) flag: Option<&'static str>,
+    /// Whether a project's file may set it.
+    pub(crate) project: ProjectRule,
+}
+
+impl Key {
+    /// Its place in the table.
+    pub(crate) const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// What is known about it.
+    pub(crate) fn setting(self) -> &'static Setting {
+        &SETTINGS[self.index()]
+    }
+}
+
+/// Finds a setting by its name; `-` is as good as `_`.
+pub(crate) fn find_setting(name: &str) -> Option<&'static Setting> {
+    SETTINGS.iter().find(|setting| setting.name == name || setting.name == name.replace('-', "_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::value::Value;
+
+    #[test]
+    fn the_table_is_in_order_and_its_defaults_are_values() {
+        for (place, setting) in SETTINGS.iter().enumerate() {
+            assert_eq!(setting.key.index(), place, "{}", setting.name);
+            assert!(setting.meaning.ends_with('.'), "{}", setting.name);
+            if let Some(default) = setting.default {
+                assert!(Value::from_text(setting.kind, default).is_ok(), "{}", setting.name);
+            }
+            let variable = format!("TABWIRE_{}", setting.name.to_uppercase());
+            assert!(setting.variable.is_none_or(|name| name == variable), "{variable}");
+        }
+        assert_eq!(find_setting("idle-exit").map(|setting| setting.key), Some(Key::IdleExit));
+        assert!(find_setting("idle").is_none());
+    }
+}

@@ -63,7 +63,7 @@ impl Daemon {
                 .limits(stream_limits(CLIENT_MESSAGE_CEILING))
                 .serve(stream);
             let (source, sink) = split(socket);
-            let options = ClientOptions { share, on_loss: OnLoss::Close };
+            let options = ClientOptions { share, on_loss: OnLoss::Close, realm: None };
             match live.browser.hub.join_in_place(source, sink, options, place).await {
                 Ok(client) => tracing::info!(%client, session = %name, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
-use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState};
-use tabwire_wire::{ClientId, TargetId};
+use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState, RealmPlace};
+use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::browser_link::BrowserLink;
@@ -47,6 +47,8 @@ pub struct HubFacts {
     pub pending: usize,
     /// Events dropped for slow clients.
     pub events_dropped: u64,
+    /// Realms that live in the browser.
+    pub realms: usize,
 }
 
 /// The browser is gone.
@@ -57,7 +59,10 @@ pub struct HubGone(pub Arc<str>);
 #[derive(Debug)]
 pub(crate) enum HubCommand {
     Join(Box<Joining>),
-    OpenTab { url: String, reply: oneshot::Sender<Option<TargetId>> },
+    OpenTab { url: String, realm: Option<RealmId>, reply: oneshot::Sender<Option<TargetId>> },
+    MakeContext { proxy: Option<String>, reply: oneshot::Sender<Option<BrowserContextId>> },
+    Reserve { realm: RealmId, place: RealmPlace, reply: oneshot::Sender<()> },
+    EndRealm { realm: RealmId, reply: oneshot::Sender<()> },
     Facts { reply: oneshot::Sender<HubFacts> },
     LetGo,
 }
@@ -151,14 +156,44 @@ impl Hub {
         answer.await.map_err(|_| self.gone_reason())
     }
 
-    /// Opens a tab that belongs to nobody, so that every client is shown it.
+    /// Opens a tab that belongs to nobody, so that every client of the realm is shown it.
     ///
     /// # Errors
     /// When the browser is gone; `None` when it refused.
-    pub async fn open_tab(&self, url: &str) -> Result<Option<TargetId>, HubGone> {
+    pub async fn open_tab(&self, url: &str, realm: Option<RealmId>) -> Result<Option<TargetId>, HubGone> {
+        self.ask(|reply| HubCommand::OpenTab { url: url.to_owned(), realm, reply }).await
+    }
+
+    /// Makes a browser context for a realm to live in. It outlives the daemon, and nobody is shown it until it
+    /// is reserved.
+    ///
+    /// # Errors
+    /// When the browser is gone; `None` when it refused.
+    pub async fn make_context(&self, proxy: Option<&str>) -> Result<Option<BrowserContextId>, HubGone> {
+        self.ask(|reply| HubCommand::MakeContext { proxy: proxy.map(str::to_owned), reply }).await
+    }
+
+    /// Gives a realm its place. To be done before its clients join: right after the claim for realms of an
+    /// earlier daemon.
+    ///
+    /// # Errors
+    /// When the browser is gone.
+    pub async fn reserve(&self, realm: RealmId, place: RealmPlace) -> Result<(), HubGone> {
+        self.ask(|reply| HubCommand::Reserve { realm, place, reply }).await
+    }
+
+    /// Ends a realm: lets its clients go, disposes of its context or closes its tabs, and forgets it. Answers
+    /// when nothing of it is left, or when that takes longer than `REALM_END_DEADLINE`.
+    ///
+    /// # Errors
+    /// When the browser is gone, and the realm with it.
+    pub async fn end_realm(&self, realm: RealmId) -> Result<(), HubGone> {
+        self.ask(|reply| HubCommand::EndRealm { realm, reply }).await
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> HubCommand) -> Result<T, HubGone> {
         let (reply, answer) = oneshot::channel();
-        let command = HubCommand::OpenTab { url: url.to_owned(), reply };
-        self.commands.send(command).await.map_err(|_| self.gone_reason())?;
+        self.commands.send(command(reply)).await.map_err(|_| self.gone_reason())?;
         answer.await.map_err(|_| self.gone_reason())
     }
 
@@ -167,9 +202,7 @@ impl Hub {
     /// # Errors
     /// When the browser is gone.
     pub async fn facts(&self) -> Result<HubFacts, HubGone> {
-        let (reply, answer) = oneshot::channel();
-        self.commands.send(HubCommand::Facts { reply }).await.map_err(|_| self.gone_reason())?;
-        answer.await.map_err(|_| self.gone_reason())
+        self.ask(|reply| HubCommand::Facts { reply }).await
     }
 
     /// Lets the browser go: clients are disconnected, the browser itself is left running.

@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
-use tabwire_wire::{ClientId, TargetId, UpstreamKind};
+use tabwire_wire::{BrowserContextId, ClientId, TargetId, UpstreamKind};
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
@@ -40,6 +40,13 @@ struct Line {
     _place: Option<OwnedSemaphorePermit>,
 }
 
+/// Who waits for something the mux reports.
+enum Asked {
+    Tab(oneshot::Sender<Option<TargetId>>),
+    Context(oneshot::Sender<Option<BrowserContextId>>),
+    End(oneshot::Sender<()>),
+}
+
 pub(crate) struct HubTask {
     mux: Mux,
     kind: UpstreamKind,
@@ -56,8 +63,8 @@ pub(crate) struct HubTask {
     commands: mpsc::Receiver<HubCommand>,
     state: watch::Sender<HubState>,
     next_client: u64,
-    /// Tabs being opened, by ticket.
-    opening: HashMap<u64, oneshot::Sender<Option<TargetId>>>,
+    /// Who waits for what the mux was asked for, by ticket.
+    asked: HashMap<u64, Asked>,
     next_ticket: u64,
     heard: Instant,
     probed: Instant,
@@ -103,7 +110,7 @@ impl HubTask {
             commands,
             state,
             next_client: 0,
-            opening: HashMap::new(),
+            asked: HashMap::new(),
             next_ticket: 0,
             heard: now,
             probed: now,
@@ -170,19 +177,43 @@ impl HubTask {
             Woken::Client(Err(Aborted)) => {}
             Woken::Placed((ticket, placed)) => self.mux.download_placed(ticket, placed),
             Woken::Flushed((client, sink, result)) => self.client_flushed(client, sink, result, now),
-            Woken::Command(Some(HubCommand::Join(joining))) => self.join(*joining, now),
-            Woken::Command(Some(HubCommand::OpenTab { url, reply })) => {
-                self.next_ticket += 1;
-                self.opening.insert(self.next_ticket, reply);
-                self.mux.open_tab(self.next_ticket, &url, now);
-            }
-            Woken::Command(Some(HubCommand::Facts { reply })) => drop(reply.send(self.facts())),
-            Woken::Command(Some(HubCommand::LetGo)) => return Err("it was let go"),
+            Woken::Command(Some(command)) => return self.command(command, now),
             Woken::Command(None) => return Err("nobody uses it any more"),
             Woken::Tick => return self.tick(now),
             Woken::KeeperGone => return Err("its keeper is gone"),
         }
         Ok(())
+    }
+
+    fn command(&mut self, command: HubCommand, now: Instant) -> Result<(), &'static str> {
+        match command {
+            HubCommand::Join(joining) => self.join(*joining, now),
+            HubCommand::OpenTab { url, realm, reply } => {
+                let ticket = self.ticket(Asked::Tab(reply));
+                self.mux.open_tab(ticket, &url, realm, now);
+            }
+            HubCommand::MakeContext { proxy, reply } => {
+                let ticket = self.ticket(Asked::Context(reply));
+                self.mux.make_context(ticket, proxy.as_deref(), now);
+            }
+            HubCommand::Reserve { realm, place, reply } => {
+                self.mux.reserve(realm, place, now);
+                let _ = reply.send(());
+            }
+            HubCommand::EndRealm { realm, reply } => {
+                let ticket = self.ticket(Asked::End(reply));
+                self.mux.end_realm(ticket, &realm, now);
+            }
+            HubCommand::Facts { reply } => drop(reply.send(self.facts())),
+            HubCommand::LetGo => return Err("it was let go"),
+        }
+        Ok(())
+    }
+
+    fn ticket(&mut self, asked: Asked) -> u64 {
+        self.next_ticket += 1;
+        self.asked.insert(self.next_ticket, asked);
+        self.next_ticket
     }
 
     /// Takes what the browser sent, and what more of it is there already.
@@ -369,8 +400,18 @@ impl HubTask {
                 self.placements.push(Box::pin(download_file::place(ticket, from, to, keep)));
             }
             Output::TabOpened { ticket, target } => {
-                if let Some(reply) = self.opening.remove(&ticket) {
+                if let Some(Asked::Tab(reply)) = self.asked.remove(&ticket) {
                     let _ = reply.send(target);
+                }
+            }
+            Output::ContextMade { ticket, context } => {
+                if let Some(Asked::Context(reply)) = self.asked.remove(&ticket) {
+                    let _ = reply.send(context);
+                }
+            }
+            Output::RealmEnded { ticket } => {
+                if let Some(Asked::End(reply)) = self.asked.remove(&ticket) {
+                    let _ = reply.send(());
                 }
             }
             Output::DropDownload(path) => {
@@ -425,6 +466,7 @@ impl HubTask {
             counters: self.mux.counters(),
             leftovers: self.mux.leftovers(),
             pending: self.mux.pending(),
+            realms: self.mux.realms(),
             events_dropped: self.events_dropped
                 + self.lines.values().map(|line| line.queue.dropped()).sum::<u64>(),
         }

@@ -45,7 +45,7 @@ pub(crate) struct LiveSession {
 impl LiveSession {
     /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
     pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
-        let opened = self.browser.hub.open_tab(url).await;
+        let opened = self.browser.hub.open_tab(url, None).await;
         let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
         let target = opened.map_err(gone)?.ok_or_else(|| {
             Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
@@ -139,7 +139,7 @@ impl Session {
         book: Option<TabBook>,
     ) -> Result<Arc<LiveSession>, Failure> {
         let (ours, theirs) = channel_pair();
-        let share = ClientOptions { share: Share::Released, on_loss: OnLoss::Close };
+        let share = ClientOptions { share: Share::Released, on_loss: OnLoss::Close, realm: None };
         let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, epoch_of(&browser)));

@@ -94,7 +94,7 @@ impl Mux {
         }
     }
 
-    pub(crate) fn target_destroyed(&mut self, id: &str, _now: Instant) {
+    pub(crate) fn target_destroyed(&mut self, id: &str, now: Instant) {
         let told = self.announced_to(id);
         let Some(gone) = self.targets.take(id) else { return };
         self.frames.forget_page(id);
@@ -104,6 +104,7 @@ impl Mux {
         for (session, client) in told {
             self.tell(client, &session, "Target.targetDestroyed", json!({"targetId": id}));
         }
+        self.finish_endings(now);
     }
 
     pub(crate) fn target_crashed(&mut self, params: &Value, now: Instant) {

@@ -26,16 +26,26 @@ impl Mux {
             return self.refuse(command, &error);
         }
         let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
+        self.command_in_realm(command, params, on_browser, now);
+    }
+
+    /// A command that names nothing foreign, and the context it means.
+    pub(crate) fn checked_command(&mut self, command: &Command<'_>, params: &Value, now: Instant) {
+        let on_browser = self.sessions.find(command.session.as_str()).is_some_and(Session::is_browser);
         match command.envelope.method {
-            "Target.setAutoAttach" if on_browser => self.command_auto_attach(command, &params, now),
-            "Target.setDiscoverTargets" => self.command_discover(command, &params),
-            "Target.attachToTarget" => self.command_attach(command, &params, now),
+            "Target.setAutoAttach" if on_browser => self.command_auto_attach(command, params, now),
+            "Target.setDiscoverTargets" => self.command_discover(command, params),
+            "Target.attachToTarget" => self.command_attach(command, params, now),
             "Target.createTarget" => {
                 let context =
                     params.get("browserContextId").and_then(Value::as_str).map(BrowserContextId::new);
                 self.forward(command, Meaning::CreateTarget(context), now);
             }
-            "Target.createBrowserContext" => self.forward(command, Meaning::CreateContext, now),
+            "Target.createBrowserContext" => {
+                let ends = params.get("disposeOnDetach").and_then(Value::as_bool).unwrap_or(false);
+                self.forward(command, Meaning::CreateContext { ends }, now);
+            }
+            "Target.disposeBrowserContext" => self.command_dispose(command, params, now),
             "Target.getBrowserContexts" => self.forward(command, Meaning::ContextList, now),
             "Target.getTargets" => self.forward(command, Meaning::TargetList, now),
             method @ ("Target.exposeDevToolsProtocol" | "Target.sendMessageToTarget" | "Browser.crash") => {
@@ -43,7 +53,7 @@ impl Mux {
                     format!("{method} is not available here: it would pass by the checks or hurt others.");
                 self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
             }
-            "Browser.setDownloadBehavior" if on_browser && self.command_downloads(command, &params, now) => {}
+            "Browser.setDownloadBehavior" if on_browser && self.command_downloads(command, params, now) => {}
             "Browser.close" => self.command_close(command, now),
             _ => self.forward(command, Meaning::Plain, now),
         }
@@ -120,12 +130,8 @@ impl Mux {
     fn command_close(&mut self, command: &Command<'_>, now: Instant) {
         self.answer(command, json!({}));
         let owner = Owner::Client(command.client);
-        let contexts: Vec<String> = self
-            .contexts
-            .iter()
-            .filter(|(_, client)| **client == command.client)
-            .map(|(context, _)| context.as_str().to_owned())
-            .collect();
+        let contexts: Vec<String> =
+            self.contexts.made_by(command.client).map(|context| context.as_str().to_owned()).collect();
         let pages: Vec<String> = self
             .targets
             .iter()

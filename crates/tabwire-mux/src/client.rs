@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tabwire_wire::CdpSessionId;
+use tabwire_wire::{CdpSessionId, RealmId};
 
 use crate::backlog::Backlog;
 use crate::filter::TargetFilter;
@@ -31,12 +31,14 @@ pub enum OnLoss {
 }
 
 /// How a client wants to be served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientOptions {
     /// Which targets it is shown.
     pub share: Share,
     /// What happens to it when the browser goes away.
     pub on_loss: OnLoss,
+    /// The part of the browser it lives in; it sees nothing of the others, whatever it shares.
+    pub realm: Option<RealmId>,
 }
 
 /// Where a client stands.

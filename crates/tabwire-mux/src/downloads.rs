@@ -103,7 +103,7 @@ impl Mux {
     /// `Browser.setDownloadBehavior`; says whether the mux has taken care of it.
     pub(crate) fn command_downloads(&mut self, command: &Command<'_>, params: &Value, now: Instant) -> bool {
         let context = params.get("browserContextId").and_then(Value::as_str);
-        let own = context.is_some_and(|context| self.contexts.contains_key(context));
+        let own = context.is_some_and(|context| self.contexts.client_of(context).is_some());
         if !self.serves_downloads() {
             return false;
         }
@@ -214,8 +214,9 @@ impl Mux {
     fn download_audience(&self, frame: &str) -> (bool, Vec<Place>) {
         let page = self.targets.find(self.frames.outermost(frame));
         let owner = page.map(|page| &page.owner);
-        let direct =
-            page.and_then(TargetEntry::context).is_some_and(|context| self.contexts.contains_key(&context));
+        let direct = page
+            .and_then(TargetEntry::context_text)
+            .is_some_and(|context| self.contexts.client_of(context).is_some());
         let concerns = |wish: &Wish| match owner {
             Some(Owner::Client(client)) => wish.client == *client,
             _ => true,

@@ -83,6 +83,9 @@ impl Mux {
                             let method = method.to_owned();
                             let params = read_params(&frame);
                             self.on_house_event(&method, &params, now);
+                        } else if method == "Target.attachedToTarget" {
+                            let (session, params) = (id.clone(), read_params(&frame));
+                            self.tab_names_page(&session, &params, now);
                         }
                     }
                     Some(Some((id, Session { owner: SessionOwner::Client(client), .. }))) => {
@@ -281,18 +284,27 @@ impl Mux {
             Errand::AutoAttach { browser_session, holds, .. } => {
                 self.auto_attached(&browser_session, body.text("sessionId"), &holds, now);
             }
-            Errand::OpenTab(ticket) => self.tab_opened(id, ticket, body.text("targetId"), now),
-            Errand::OrphanCreate(client) => {
-                let owner = self.owner_after(client);
-                self.create_answered(id, body.text("targetId").map(|target| (owner, target)), now);
+            Errand::OpenTab(ticket, realm) => {
+                self.tab_opened(id, (ticket, realm), body.text("targetId"), now);
             }
-            Errand::OrphanContext(client) => {
+            Errand::OrphanCreate(client, realm) => {
+                self.orphan_created(id, (client, realm), body.text("targetId"), now);
+            }
+            Errand::MakeContext(ticket) => {
+                self.realm_context_made(id, ticket, body.text("browserContextId"), now);
+            }
+            Errand::EndRealm(ticket) => self.end_answered(ticket, now),
+            Errand::LearnContexts => self.contexts_learnt(result),
+            Errand::LearnTab => self.tab_attached(body.text("sessionId"), now),
+            Errand::LearnPage(session) => self.tab_learnt(&session, now),
+            Errand::CloseRoot(contexts) => self.contexts_ended(&contexts, now),
+            Errand::OrphanContext(client, realm) => {
                 // Nobody was told of it.
                 if let Some(context) = body.text("browserContextId") {
                     let params = json!({"browserContextId": context});
                     self.house_command("Target.disposeBrowserContext", params, now);
                 }
-                let owner = self.owner_after(client);
+                let owner = self.owner_after(client, realm);
                 self.command_settled(id, &owner, now, |_, _| None);
             }
             Errand::Chore => {}
@@ -310,9 +322,15 @@ impl Mux {
     ) {
         match meaning {
             Meaning::Plain | Meaning::Attach(_) => self.pass_answer(client, client_id, session, arrived),
-            Meaning::CreateContext => {
+            Meaning::CreateContext { ends } => {
                 let body = Body::read(&arrived.frame);
-                self.context_made(id, body.text("browserContextId"), client, now);
+                self.context_made(id, body.text("browserContextId"), (client, ends), now);
+                self.pass_answer(client, client_id, session, arrived);
+            }
+            Meaning::DisposeContext(context) => {
+                if Body::read(&arrived.frame).result().is_some() {
+                    self.contexts.end(&context, now);
+                }
                 self.pass_answer(client, client_id, session, arrived);
             }
             Meaning::CreateTarget(_) => {
@@ -340,12 +358,30 @@ impl Mux {
                     shown
                 });
             }
-            Meaning::ContextList => {
-                self.pass_filtered(client, client_id, session, arrived, "browserContextIds", |mux, id| {
-                    id.as_str().is_some_and(|id| mux.may_name_context(client, id))
-                });
-            }
+            Meaning::ContextList => self.pass_contexts(client, client_id, session, arrived),
         }
+    }
+
+    /// Passes on a list of contexts: those the client may name, without the one it takes for the default.
+    fn pass_contexts(
+        &mut self,
+        client: ClientId,
+        client_id: i64,
+        session: Option<&CdpSessionId>,
+        mut arrived: Arrived,
+    ) {
+        let home = self.home_of(client).map(|home| home.as_str().to_owned());
+        let mut body = lenient_json::read(&arrived.frame);
+        let listed = body.pointer("/result/browserContextIds").is_some_and(Value::is_array);
+        if let (Some(home), Some(default)) = (&home, body.pointer_mut("/result/defaultBrowserContextId"))
+            && listed
+        {
+            *default = Value::from(home.as_str());
+            arrived.frame = BytesMut::from(body.to_string().as_bytes());
+        }
+        self.pass_filtered(client, client_id, session, arrived, "browserContextIds", |mux, id| {
+            id.as_str().is_some_and(|id| home.as_deref() != Some(id) && mux.may_name_context(client, id))
+        });
     }
 
     fn pass_filtered(

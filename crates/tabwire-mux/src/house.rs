@@ -51,6 +51,8 @@ impl Mux {
         }
         self.link = LinkState::Connected;
         self.starting_since = None;
+        self.settle_realms(now);
+        self.learn_earlier(now);
         self.outbox.push(Output::Connected);
         let waiting: Vec<ClientId> = self.clients.keys().copied().collect();
         for client in waiting {
@@ -108,12 +110,20 @@ impl Mux {
             Errand::AutoAttach { browser_session, target, holds } => {
                 self.auto_attach_failed(&browser_session, &target, &holds, now);
             }
-            Errand::OpenTab(ticket) => self.tab_opened(id, ticket, None, now),
-            Errand::OrphanCreate(client) | Errand::OrphanContext(client) => {
-                let owner = self.owner_after(client);
+            Errand::OpenTab(ticket, realm) => self.tab_opened(id, (ticket, realm), None, now),
+            Errand::OrphanCreate(client, realm) | Errand::OrphanContext(client, realm) => {
+                let owner = self.owner_after(client, realm);
                 self.command_settled(id, &owner, now, |_, _| None);
             }
-            Errand::Chore | Errand::OpenHouse | Errand::FurnishHouse => {}
+            Errand::MakeContext(ticket) => self.realm_context_made(id, ticket, None, now),
+            Errand::EndRealm(ticket) => self.end_answered(ticket, now),
+            Errand::LearnPage(session) => self.tab_learnt(&session, now),
+            Errand::CloseRoot(contexts) => self.contexts_ended(&contexts, now),
+            Errand::Chore
+            | Errand::LearnContexts
+            | Errand::LearnTab
+            | Errand::OpenHouse
+            | Errand::FurnishHouse => {}
         }
     }
 

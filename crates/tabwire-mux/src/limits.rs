@@ -24,6 +24,9 @@ pub const START_DEADLINE: Duration = Duration::from_secs(90);
 /// How long the browser may take to attach a client to a target for its auto-attach; answers wait for it.
 pub const ATTACH_DEADLINE: Duration = Duration::from_secs(10);
 
+/// How long the end of a realm is waited for. A page may ask its user before it goes, and is then left behind.
+pub const REALM_END_DEADLINE: Duration = Duration::from_secs(10);
+
 /// Bytes kept for a client whose browser-level cdp session is still being made.
 pub const JOINING_QUEUE_BYTES: usize = 64 * 1024 * 1024;
 

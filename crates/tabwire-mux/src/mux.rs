@@ -11,6 +11,7 @@ use crate::backlog::Backlog;
 use crate::browser_target::BrowserTargets;
 use crate::claims::Claims;
 use crate::client::{Client, ClientOptions, Standing, Wishes};
+use crate::context_table::ContextTable;
 use crate::counters::Counters;
 use crate::downloads::Downloads;
 use crate::frame_tree::FrameTree;
@@ -20,9 +21,10 @@ use crate::link::LinkState;
 use crate::loss::LossSignals;
 use crate::output::{CloseReason, FrameClass, Output};
 use crate::pending::{Asker, Errand, Pending, PendingTable};
+use crate::realm_table::{RealmPlace, RealmTable};
 use crate::reply::{self, ProtocolError};
 use crate::session_table::SessionTable;
-use crate::target_entry::Owner;
+use crate::target_entry::{NOBODY, Owner};
 use crate::target_table::TargetTable;
 
 /// Many clients over one browser.
@@ -38,8 +40,9 @@ pub struct Mux {
     pub(crate) clients: BTreeMap<ClientId, Client>,
     pub(crate) sessions: SessionTable,
     pub(crate) targets: TargetTable,
-    /// Browser contexts that clients made.
-    pub(crate) contexts: BTreeMap<BrowserContextId, ClientId>,
+    /// Browser contexts that were made through the mux.
+    pub(crate) contexts: ContextTable,
+    pub(crate) realms: RealmTable,
     /// The newest tab target of each context that has no page yet.
     pub(crate) open_tabs: BTreeMap<Option<BrowserContextId>, TargetId>,
     /// Targets that were created and not announced yet.
@@ -93,7 +96,8 @@ impl Mux {
             clients: BTreeMap::new(),
             sessions: SessionTable::default(),
             targets: TargetTable::default(),
-            contexts: BTreeMap::new(),
+            contexts: ContextTable::default(),
+            realms: RealmTable::default(),
             open_tabs: BTreeMap::new(),
             claims: Claims::default(),
             browser_targets: BrowserTargets::default(),
@@ -134,7 +138,7 @@ impl Mux {
             sessions: self.sessions.iter().filter(|(_, session)| session.client().is_some()).count(),
             pending: self.pending.iter().filter(|(_, pending)| client_pending(pending)).count(),
             holds: self.holds.len(),
-            contexts: self.contexts.len(),
+            contexts: self.contexts.owned(),
             targets: self
                 .targets
                 .iter()
@@ -161,6 +165,9 @@ impl Mux {
         self.sequence += 1;
         let standing = Standing::Joining { since: None, backlog: Backlog::default() };
         let joined = self.sequence;
+        if let Some(realm) = options.realm.clone().filter(|realm| !self.is_reserved(realm)) {
+            self.reserve(realm, RealmPlace::Tabs(Vec::new()), now);
+        }
         let entry = Client { options, standing, wishes: Wishes::default(), joined, pending: 0 };
         self.clients.insert(client, entry);
         match self.link {
@@ -181,6 +188,10 @@ impl Mux {
         });
         self.holds.forget_client(client);
         let mut touched = BTreeSet::new();
+        let ending = self.contexts.release(client);
+        if gone.root().is_none() || self.house.is_none() {
+            self.contexts_ended(&ending, now);
+        }
         if let Some(root) = gone.root() {
             for (session, entry) in self.sessions.take_tree(root) {
                 self.browser_targets.forget(&session);
@@ -188,15 +199,19 @@ impl Mux {
                 self.targets.forget_session(&session);
                 touched.extend(entry.target().cloned());
             }
-            self.house_command("Target.detachFromTarget", json!({"sessionId": root.as_str()}), now);
+            // Contexts made to end with their client are disposed of by the browser before it answers.
+            if let Some(house) = self.house.clone() {
+                let params = json!({"sessionId": root.as_str()});
+                self.send(Some(&house), "Target.detachFromTarget", params, Errand::CloseRoot(ending), now);
+            }
         }
         for (id, pending) in orphans {
-            if let Some(orphan) = pending.orphan(now) {
+            if let Some(orphan) = pending.orphan(gone.options.realm.clone(), now) {
                 self.pending.put_back(id, orphan);
             }
         }
         self.forget_waiter(client, now);
-        self.release_targets(client, now);
+        self.release_targets(client, gone.options.realm, now);
         for target in touched {
             self.repeat_settings(&target, now);
         }
@@ -207,6 +222,8 @@ impl Mux {
         self.clock = Some(now);
         self.resume_overdue(now);
         self.claims.forget_overdue(now);
+        self.contexts.forget_overdue(now);
+        self.finish_endings(now);
         let expired =
             self.pending.take_where(|pending| now.duration_since(pending.since) > pending.deadline());
         for (id, pending) in expired {
@@ -237,7 +254,7 @@ impl Mux {
         match pending.asker {
             Asker::Client { client, id: client_id, .. } => {
                 self.tell_failed(client, client_id, pending.session.as_ref(), error);
-                self.command_settled(id, &Owner::Nobody { released: 0 }, now, |_, _| None);
+                self.command_settled(id, &NOBODY, now, |_, _| None);
             }
             Asker::House(errand) => self.errand_failed(id, errand, now),
         }
@@ -245,7 +262,13 @@ impl Mux {
 
     /// Answers a command that the browser may have carried out without saying so.
     pub(crate) fn give_up(&mut self, id: u64, pending: Pending, error: &ProtocolError, now: Instant) {
-        match (pending.orphan(now), &pending.asker) {
+        let realm = match &pending.asker {
+            Asker::Client { client, .. } => {
+                self.clients.get(client).and_then(|client| client.options.realm.clone())
+            }
+            Asker::House(_) => None,
+        };
+        match (pending.orphan(realm, now), &pending.asker) {
             (Some(orphan), Asker::Client { client, id: client_id, .. }) => {
                 self.tell_failed(*client, *client_id, pending.session.as_ref(), error);
                 self.pending.put_back(id, orphan);

@@ -1,7 +1,7 @@
 //! What the mux wants done. The daemon's tasks carry it out in order.
 
 use bytes::BytesMut;
-use tabwire_wire::{CdpSessionId, ClientId, TargetId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -44,6 +44,18 @@ pub enum Output {
         /// The tab's page.
         target: Option<TargetId>,
     },
+    /// A browser context asked for with `make_context` is there, or could not be made.
+    ContextMade {
+        /// What it was asked for under.
+        ticket: u64,
+        /// The context.
+        context: Option<BrowserContextId>,
+    },
+    /// A realm is ended, or what was left of it took too long.
+    RealmEnded {
+        /// What its end was asked for under.
+        ticket: u64,
+    },
     /// Remove a finished download that nobody wants.
     DropDownload(std::path::PathBuf),
     /// The link is up and clients are served.
@@ -70,6 +82,8 @@ pub enum CloseReason {
     Asked,
     /// The browser is gone.
     BrowserGone,
+    /// The realm it lived in was ended.
+    RealmEnded,
     /// It sent more than is kept for it before it was served.
     Flooded,
     /// The browser did not give it a cdp session.
@@ -83,6 +97,7 @@ impl CloseReason {
         match self {
             Self::Asked => "closed as asked; the browser goes on for its other clients",
             Self::BrowserGone => "BROWSER_GONE: the browser has exited or its connection closed",
+            Self::RealmEnded => "BROWSER_GONE: the session was ended; its part of the browser is gone",
             Self::Flooded => "BACKPRESSURE: too many frames before the connection was ready",
             Self::JoinFailed => "NO_BACKEND: the browser did not open a session for this connection",
         }

@@ -6,15 +6,14 @@
 use std::time::Instant;
 
 use serde_json::Value;
-use tabwire_wire::{BrowserContextId, ClientId, TargetId};
+use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
 
 use crate::client::{Client, Share};
+use crate::context_table::{ContextEntry, Maker};
 use crate::link::LinkState;
 use crate::mux::Mux;
 use crate::pending::{Asker, Errand, Meaning};
-use crate::target_entry::{LOST_OWNER, Owner, TargetEntry};
-
-const NOBODY: Owner = Owner::Nobody { released: 0 };
+use crate::target_entry::{NOBODY, Owner, TargetEntry};
 
 impl Mux {
     /// A target appears, or is named again.
@@ -41,15 +40,16 @@ impl Mux {
     }
 
     fn guess_owner(&self, id: &TargetId) -> Owner {
+        let Some(entry) = self.targets.find(id.as_str()) else { return NOBODY };
         // While the link starts, the browser lists what was there before any client.
-        let Some(entry) = self.targets.find(id.as_str()).filter(|_| self.link != LinkState::Starting) else {
-            return NOBODY;
-        };
+        if self.link == LinkState::Starting {
+            return Owner::Nobody { released: 0, realm: self.inherited_realm(entry) };
+        }
         if let Some(owner) = self.claims.find(id) {
             return owner.clone();
         }
-        if let Some(client) = entry.context().and_then(|context| self.contexts.get(&context)) {
-            return Owner::Client(*client);
+        if let Some(client) = entry.context_text().and_then(|context| self.contexts.client_of(context)) {
+            return Owner::Client(client);
         }
         if entry.is_tab() {
             return Owner::Unlinked;
@@ -62,6 +62,9 @@ impl Mux {
         }
         if let Some(owner) = self.owner_by_opener(entry) {
             return owner;
+        }
+        if let Some(realm) = self.realms.listing(id) {
+            return Owner::Nobody { released: 0, realm: Some(realm.clone()) };
         }
         let commands = self.commands_that_may_have_made(entry);
         if commands.is_empty() { NOBODY } else { Owner::Undecided { commands, root: id.clone() } }
@@ -77,7 +80,16 @@ impl Mux {
             .map(|opener| opener.owner.clone())
             .filter(|owner| !matches!(owner, Owner::Nested | Owner::Unlinked));
         // The opener may be a frame that is no target.
-        Some(known.or_else(|| self.sole_owner(entry)).unwrap_or(LOST_OWNER))
+        Some(known.or_else(|| self.sole_owner(entry)).unwrap_or_else(|| self.lost_owner(entry)))
+    }
+
+    /// The owner of what some client caused, with no telling which: kept from all that did not ask for more,
+    /// and from everyone when the realm is not known either.
+    fn lost_owner(&self, entry: &TargetEntry) -> Owner {
+        match self.sole_realm(entry) {
+            Some(realm) => Owner::Nobody { released: u64::MAX, realm: realm.cloned() },
+            None => Owner::Lost,
+        }
     }
 
     /// A frame or worker is its page's owner's.
@@ -101,23 +113,18 @@ impl Mux {
 
     /// A worker that serves a whole origin is a client's when that client alone has pages of the origin.
     fn owner_by_origin(&self, worker: &TargetEntry) -> Owner {
-        let same_place = |page: &&TargetEntry| {
-            page.target_type() == "page"
-                && page.context() == worker.context()
-                && page.origin().is_some()
-                && page.origin() == worker.origin()
-        };
-        let mut owners = self.targets.iter().filter(same_place).map(|page| &page.owner);
-        match owners.next() {
-            Some(first @ Owner::Client(_)) if owners.all(|owner| owner == first) => first.clone(),
-            _ => NOBODY,
+        let mut owners = self.targets.iter().filter(|page| page.is_served_by(worker)).map(|page| &page.owner);
+        match (owners.next(), self.realm_by_origin(worker)) {
+            (Some(first @ Owner::Client(_)), _) if owners.all(|owner| owner == first) => first.clone(),
+            (_, Some(realm)) => Owner::Nobody { released: 0, realm: realm.cloned() },
+            (_, None) => Owner::Lost,
         }
     }
 
     /// Unanswered commands one of which may have made a target whose context does not tell its owner.
     fn commands_that_may_have_made(&self, entry: &TargetEntry) -> Vec<u64> {
         let shared = |context: &Option<BrowserContextId>| {
-            context.as_ref().is_none_or(|context| !self.contexts.contains_key(context))
+            context.as_ref().is_none_or(|context| self.contexts.client_of(context.as_str()).is_none())
         };
         let context = entry.context();
         let strange_context = context.is_some()
@@ -129,9 +136,9 @@ impl Mux {
             .iter()
             .filter(|(_, pending)| match &pending.asker {
                 Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
-                Asker::House(Errand::OrphanCreate(_) | Errand::OpenTab(_)) => true,
-                Asker::Client { meaning: Meaning::CreateContext, .. }
-                | Asker::House(Errand::OrphanContext(_)) => strange_context,
+                Asker::House(Errand::OrphanCreate(..) | Errand::OpenTab(..)) => true,
+                Asker::Client { meaning: Meaning::CreateContext { .. }, .. }
+                | Asker::House(Errand::OrphanContext(..) | Errand::MakeContext(_)) => strange_context,
                 _ => false,
             })
             .map(|(id, _)| id)
@@ -226,23 +233,30 @@ impl Mux {
     }
 
     /// A client made a browser context; targets that came before the answer are its own.
-    pub(crate) fn context_made(&mut self, id: u64, context: Option<&str>, client: ClientId, now: Instant) {
+    pub(crate) fn context_made(
+        &mut self,
+        id: u64,
+        context: Option<&str>,
+        (client, ends): (ClientId, bool),
+        now: Instant,
+    ) {
         if let Some(context) = context {
-            self.contexts.insert(BrowserContextId::new(context), client);
+            let realm = self.clients.get(&client).and_then(|client| client.options.realm.clone());
+            self.contexts.insert(BrowserContextId::new(context), Maker::Client { client, ends }, realm);
         }
         self.command_settled(id, &NOBODY, now, |mux, root| {
-            let place = mux.targets.find(root.as_str())?.context()?;
-            mux.contexts.get(&place).map(|owner| Owner::Client(*owner))
+            let place = mux.targets.find(root.as_str())?.context_text()?;
+            mux.contexts.client_of(place).map(Owner::Client)
         });
     }
 
     /// Whose is what a client made when it was no longer waiting: still its own, or released if it has left.
-    pub(crate) fn owner_after(&mut self, client: ClientId) -> Owner {
+    pub(crate) fn owner_after(&mut self, client: ClientId, realm: Option<RealmId>) -> Owner {
         if self.clients.contains_key(&client) {
             return Owner::Client(client);
         }
         self.sequence += 1;
-        Owner::Nobody { released: self.sequence }
+        Owner::Nobody { released: self.sequence, realm }
     }
 
     /// A client reached a part of a page through its session on the page.
@@ -252,10 +266,10 @@ impl Mux {
         }
     }
 
-    /// What a client owned is nobody's once it has left.
-    pub(crate) fn release_targets(&mut self, client: ClientId, now: Instant) {
+    /// What a client owned is nobody's once it has left, and stays in its realm.
+    pub(crate) fn release_targets(&mut self, client: ClientId, realm: Option<RealmId>, now: Instant) {
         self.sequence += 1;
-        let released = Owner::Nobody { released: self.sequence };
+        let released = Owner::Nobody { released: self.sequence, realm };
         self.claims.release(client, &released);
         let mut ids = Vec::new();
         for target in self.targets.iter_mut() {
@@ -264,9 +278,6 @@ impl Mux {
                 ids.push(target.id.clone());
             }
         }
-        // Contexts made to end with their client are being disposed of by the browser right now; the rest
-        // stay, and are nobody's.
-        self.contexts.retain(|_, owner| *owner != client);
         for id in ids {
             self.announce_created(&id);
             self.offer_unattached(&id, now);
@@ -276,13 +287,16 @@ impl Mux {
 
     /// Whether a client is shown a target.
     pub(crate) fn is_shown(&self, client: &Client, id: ClientId, target: &TargetEntry) -> bool {
+        if self.realm_of(target) != Some(client.options.realm.as_ref()) {
+            return false;
+        }
         match (&target.owner, client.options.share) {
-            (Owner::Undecided { .. } | Owner::Unlinked, _) => false,
+            (Owner::Undecided { .. } | Owner::Unlinked | Owner::Lost, _) => false,
             (_, Share::All) => true,
             (Owner::Nested, _) => false,
             (Owner::Client(owner), _) => *owner == id,
             (Owner::Nobody { .. }, Share::Released) => true,
-            (Owner::Nobody { released }, Share::Own) => *released < client.joined,
+            (Owner::Nobody { released, .. }, Share::Own) => *released < client.joined,
         }
     }
 
@@ -293,20 +307,32 @@ impl Mux {
     pub(crate) fn may_name_target(&self, id: ClientId, target: &str) -> bool {
         let Some(client) = self.clients.get(&id) else { return false };
         let own = self.sessions.is_attached(id, target) || self.is_own_browser_target(id, target);
-        if own || client.options.share == Share::All {
-            return true;
-        }
         match self.targets.find(target) {
+            _ if own => true,
             Some(entry) => self.is_shown(client, id, entry),
             None => self.claims.find(&TargetId::new(target)) == Some(&Owner::Client(id)),
         }
     }
 
-    /// Whether a client may name a browser context: its own, or one nobody made.
+    /// Whether a client may name a browser context: its own, its realm's, or one nobody made.
     pub(crate) fn may_name_context(&self, id: ClientId, context: &str) -> bool {
-        let shares_all = self.clients.get(&id).is_some_and(|client| client.options.share == Share::All);
-        match self.contexts.get(context) {
-            Some(owner) => *owner == id || shares_all,
+        let Some(client) = self.clients.get(&id) else { return false };
+        let realm = client.options.realm.as_ref();
+        match self.contexts.find(context) {
+            Some(ContextEntry { maker: Maker::Client { client: maker, .. }, realm: place, .. }) => {
+                *maker == id || (client.options.share == Share::All && place.as_ref() == realm)
+            }
+            Some(ContextEntry { maker: Maker::Gone, realm: place, .. }) => place.as_ref() == realm,
+            Some(ContextEntry { maker: Maker::House, realm: place, .. }) => {
+                place.is_some() && place.as_ref() == realm
+            }
+            // Beside other realms nobody's contexts are somebody's, but for the one that a realm's tabs are in.
+            None if realm.is_some() => {
+                let here = |target: &TargetEntry| {
+                    target.context_text() == Some(context) && self.is_shown(client, id, target)
+                };
+                self.targets.iter().any(here)
+            }
             None => !self.may_be_anothers_new_context(id, context),
         }
     }
@@ -314,8 +340,8 @@ impl Mux {
     /// Whether a context nobody has seen yet may be the one another client is making.
     fn may_be_anothers_new_context(&self, id: ClientId, context: &str) -> bool {
         let anothers = |asker: &Asker| match asker {
-            Asker::Client { client, meaning: Meaning::CreateContext, .. } => *client != id,
-            Asker::House(Errand::OrphanContext(_)) => true,
+            Asker::Client { client, meaning: Meaning::CreateContext { .. }, .. } => *client != id,
+            Asker::House(Errand::OrphanContext(..) | Errand::MakeContext(_)) => true,
             _ => false,
         };
         self.pending.iter().any(|(_, pending)| anothers(&pending.asker))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
 use crate::hold::HoldId;
 use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
@@ -32,11 +32,23 @@ pub(crate) enum Errand {
     /// Attaching a client to a target because it asked for auto-attach.
     AutoAttach { browser_session: CdpSessionId, target: TargetId, holds: Vec<HoldId> },
     /// A target being created by a client that no longer waits for it.
-    OrphanCreate(ClientId),
+    OrphanCreate(ClientId, Option<RealmId>),
     /// A browser context being made by a client that no longer waits for it.
-    OrphanContext(ClientId),
+    OrphanContext(ClientId, Option<RealmId>),
     /// A tab opened for nobody in particular, under the ticket it is reported with.
-    OpenTab(u64),
+    OpenTab(u64, Option<RealmId>),
+    /// A browser context for a realm, under the ticket it is reported with.
+    MakeContext(u64),
+    /// One step of the end of a realm, under the ticket that is reported with.
+    EndRealm(u64),
+    /// The browser contexts that are there, in case an earlier daemon left some.
+    LearnContexts,
+    /// A cdp session on a tab whose page is not known.
+    LearnTab,
+    /// The page in the tab that this cdp session is on.
+    LearnPage(CdpSessionId),
+    /// Detaching a client that left; these contexts are gone when it is done.
+    CloseRoot(Vec<BrowserContextId>),
     /// Nothing depends on the answer.
     Chore,
 }
@@ -51,7 +63,12 @@ pub(crate) enum Meaning {
     /// A cdp session on this target, asked for by name.
     Attach(TargetId),
     /// A new browser context of this client's.
-    CreateContext,
+    CreateContext {
+        /// Whether it ends with the cdp session it was asked for on.
+        ends: bool,
+    },
+    /// The end of this browser context.
+    DisposeContext(BrowserContextId),
     /// A list of targets, to be filtered.
     TargetList,
     /// A list of contexts, to be filtered.
@@ -73,16 +90,22 @@ impl Pending {
     pub(crate) fn is_opening(&self) -> bool {
         matches!(
             self.asker,
-            Asker::House(Errand::OpenHouse | Errand::FurnishHouse | Errand::OpenRoot(_) | Errand::Chore)
+            Asker::House(
+                Errand::OpenHouse
+                    | Errand::FurnishHouse
+                    | Errand::OpenRoot(_)
+                    | Errand::CloseRoot(_)
+                    | Errand::Chore
+            )
         )
     }
 
     /// What remains of it once its client no longer waits: what it makes must still be recognised.
-    pub(crate) fn orphan(&self, now: Instant) -> Option<Self> {
+    pub(crate) fn orphan(&self, realm: Option<RealmId>, now: Instant) -> Option<Self> {
         let Asker::Client { client, meaning, .. } = &self.asker else { return None };
         let errand = match meaning {
-            Meaning::CreateTarget(_) => Errand::OrphanCreate(*client),
-            Meaning::CreateContext => Errand::OrphanContext(*client),
+            Meaning::CreateTarget(_) => Errand::OrphanCreate(*client, realm),
+            Meaning::CreateContext { .. } => Errand::OrphanContext(*client, realm),
             _ => return None,
         };
         Some(Self { asker: Asker::House(errand), session: self.session.clone(), since: now, revives: false })
@@ -94,7 +117,16 @@ impl Pending {
             Asker::House(Errand::AutoAttach { .. }) => ATTACH_DEADLINE,
             Asker::House(Errand::OpenHouse | Errand::FurnishHouse) => START_DEADLINE,
             Asker::House(
-                Errand::Chore | Errand::OpenTab(_) | Errand::OrphanCreate(_) | Errand::OrphanContext(_),
+                Errand::Chore
+                | Errand::OpenTab(..)
+                | Errand::OrphanCreate(..)
+                | Errand::OrphanContext(..)
+                | Errand::MakeContext(_)
+                | Errand::EndRealm(_)
+                | Errand::LearnContexts
+                | Errand::LearnTab
+                | Errand::LearnPage(_)
+                | Errand::CloseRoot(_),
             ) => JOIN_DEADLINE,
             // The client is let go much earlier; what comes late must still be detached.
             Asker::House(Errand::OpenRoot(_)) => PENDING_DEADLINE,

@@ -28,6 +28,7 @@ impl Mux {
         self.frames.clear();
         self.open_tabs.clear();
         self.contexts.clear();
+        self.realms.learnt = false;
         self.claims.clear();
         self.loss_signals.clear();
         let error = ProtocolError::ours(
@@ -44,6 +45,7 @@ impl Mux {
                 self.fail(id, pending, &error, now);
             }
         }
+        self.finish_endings(now);
         for (client, session, method, params) in farewells {
             self.tell(client, &session, method, params);
         }

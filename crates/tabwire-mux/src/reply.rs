@@ -71,6 +71,16 @@ pub(crate) fn command(id: u64, session: Option<&CdpSessionId>, method: &str, par
     encode(json!({"id": id, "method": method, "params": params}), session)
 }
 
+/// A client's command, written anew.
+pub(crate) fn client_command(
+    id: i64,
+    session: Option<&CdpSessionId>,
+    method: &str,
+    params: &Value,
+) -> BytesMut {
+    encode(json!({"id": id, "method": method, "params": params}), session)
+}
+
 /// A command of our own whose parameters are JSON already.
 pub(crate) fn raw_command(id: u64, session: &CdpSessionId, method: &str, params: &str) -> BytesMut {
     let session = Value::from(session.as_str());

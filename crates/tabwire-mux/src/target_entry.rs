@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::Value;
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
 /// Whose a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +16,17 @@ pub(crate) enum Owner {
     Unlinked,
     /// A frame or worker in a page that is not known; a client may reach it through that page.
     Nested,
-    /// Nobody's; `released` orders it among arrivals when its owner has left (0: never had one).
-    Nobody { released: u64 },
+    /// Nobody's; `released` orders it among arrivals when its owner has left (0: never had one). It stays in
+    /// the realm of whom it came from.
+    Nobody { released: u64, realm: Option<RealmId> },
+    /// Some client caused it, with no telling in which realm: kept from all.
+    Lost,
     /// One client's.
     Client(ClientId),
 }
 
-/// The owner of what some client caused, with no telling which: kept from all that did not ask for more.
-pub(crate) const LOST_OWNER: Owner = Owner::Nobody { released: u64::MAX };
+/// Nobody's, and never anybody's.
+pub(crate) const NOBODY: Owner = Owner::Nobody { released: 0, realm: None };
 
 /// A target that is paused until its clients let it run.
 #[derive(Clone, Debug)]
@@ -60,7 +63,19 @@ impl TargetEntry {
     }
 
     pub(crate) fn context(&self) -> Option<BrowserContextId> {
-        self.text("browserContextId").map(BrowserContextId::new)
+        self.context_text().map(BrowserContextId::new)
+    }
+
+    pub(crate) fn context_text(&self) -> Option<&str> {
+        self.text("browserContextId")
+    }
+
+    /// Whether it is a page of the origin that a worker serves.
+    pub(crate) fn is_served_by(&self, worker: &Self) -> bool {
+        self.target_type() == "page"
+            && self.context_text() == worker.context_text()
+            && self.origin().is_some()
+            && self.origin() == worker.origin()
     }
 
     pub(crate) fn is_tab(&self) -> bool {
@@ -88,7 +103,7 @@ impl TargetEntry {
 
     /// Whether its owner is settled.
     pub(crate) fn is_decided(&self) -> bool {
-        matches!(self.owner, Owner::Nobody { .. } | Owner::Client(_))
+        matches!(self.owner, Owner::Nobody { .. } | Owner::Client(_) | Owner::Lost)
     }
 
     /// Whether nothing more needs to be known before it may run and be shown.

@@ -64,6 +64,10 @@ text_id! {
     /// An isolated cookie jar as the browser names it.
     BrowserContextId
 }
+text_id! {
+    /// A part of a browser that sees nothing of the others; the key of the session it serves.
+    RealmId
+}
 
 /// One party that sends CDP to a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -13,7 +13,7 @@ mod upstream_kind;
 
 pub use error_code::ErrorCode;
 pub use failure::Failure;
-pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, FrameId, InstanceId, TargetId};
+pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, FrameId, InstanceId, RealmId, TargetId};
 pub use project_key::{ProjectKey, ProjectKeyError};
 pub use session_name::{SessionName, SessionNameError};
 pub use tab_id::{ParseTabIdError, TabId};

@@ -53,6 +53,12 @@ impl FakeBrowser {
         self.order.clear();
     }
 
+    /// Forgets what was written and not read.
+    pub(crate) fn drop_frames(&mut self) {
+        self.queues.clear();
+        self.order.clear();
+    }
+
     fn fresh(&mut self, kind: &str) -> String {
         self.next += 1;
         format!("{kind}-{:03}.", self.next)
@@ -208,7 +214,8 @@ impl FakeBrowser {
                 Ok(json!({}))
             }
             "Target.getBrowserContexts" => {
-                Ok(json!({"browserContextIds": self.contexts.keys().collect::<Vec<_>>()}))
+                let contexts: Vec<&String> = self.contexts.keys().collect();
+                Ok(json!({"browserContextIds": contexts, "defaultBrowserContextId": DEFAULT_CONTEXT}))
             }
             "Target.createTarget" => {
                 let context = params["browserContextId"].as_str().unwrap_or(DEFAULT_CONTEXT).to_owned();

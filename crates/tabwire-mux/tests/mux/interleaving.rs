@@ -293,7 +293,7 @@ impl Play {
         let on_loss = if keeps { OnLoss::Keep } else { OnLoss::Close };
         self.model.lives.insert(client, Life { share, joined: self.model.step, left: None });
         self.here.push(client);
-        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss }, self.now);
+        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss, realm: None }, self.now);
         self.ask(client, 0, None, "Fake.hello", json!({}));
     }
 

@@ -7,6 +7,7 @@ mod fake_browser;
 mod fake_page;
 mod interleaving;
 mod model;
+mod realm_story;
 mod recovery_story;
 mod routing_story;
 mod settings_story;

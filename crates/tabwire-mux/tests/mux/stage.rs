@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
-use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, Share};
-use tabwire_wire::ClientId;
+use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, RealmPlace, Share};
+use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
 
 use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 
@@ -47,9 +47,71 @@ impl Stage {
     }
 
     pub(crate) fn join_with(&mut self, client: u64, share: Share, on_loss: OnLoss) {
+        self.join_as(client, ClientOptions { share, on_loss, realm: None });
+    }
+
+    /// Joins a client of a realm.
+    pub(crate) fn join_in(&mut self, client: u64, realm: &str, share: Share) {
+        let options = ClientOptions { share, realm: Some(RealmId::new(realm)), ..ClientOptions::default() };
+        self.join_as(client, options);
+    }
+
+    fn join_as(&mut self, client: u64, options: ClientOptions) {
         self.inboxes.insert(client, Vec::new());
-        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss }, self.now);
+        self.mux.client_joined(ClientId(client), options, self.now);
         self.flow();
+    }
+
+    /// Has a context made and a realm live in it; gives the context.
+    pub(crate) fn reserve_context(&mut self, realm: &str) -> String {
+        self.mux.make_context(1, None, self.now);
+        self.flow();
+        let notices = self.take_notices();
+        let context = notices.iter().find_map(|notice| notice.strip_prefix("1: made ")).expect("a context");
+        self.reserve(realm, RealmPlace::Context(BrowserContextId::new(context)));
+        context.to_owned()
+    }
+
+    /// Reserves a realm of tabs in the default context.
+    pub(crate) fn reserve_tabs(&mut self, realm: &str, tabs: &[&str]) {
+        self.reserve(realm, RealmPlace::Tabs(tabs.iter().map(|tab| TargetId::new(tab)).collect()));
+    }
+
+    pub(crate) fn reserve(&mut self, realm: &str, place: RealmPlace) {
+        self.mux.reserve(RealmId::new(realm), place, self.now);
+        self.flow();
+    }
+
+    /// Opens a tab of nobody's in a realm.
+    pub(crate) fn open_tab(&mut self, realm: Option<&str>) -> String {
+        self.mux.open_tab(2, "", realm.map(RealmId::new), self.now);
+        self.flow();
+        let notices = self.take_notices();
+        notices.iter().find_map(|notice| notice.strip_prefix("2: opened ")).expect("a tab").to_owned()
+    }
+
+    /// Another daemon takes the browser over: the clients are gone, the pipe was emptied.
+    pub(crate) fn take_over(&mut self, reserve: impl FnOnce(&mut Mux, Instant)) {
+        self.settle();
+        for client in std::mem::take(&mut self.inboxes).into_keys() {
+            self.browser.client_left(client);
+        }
+        self.browser.drop_frames();
+        self.mux = Mux::new();
+        let earlier = std::mem::take(&mut self.house);
+        self.mux.start(Some(&earlier), self.now);
+        reserve(&mut self.mux, self.now);
+        self.flow();
+    }
+
+    /// The targets a client is shown, tabs included, the browser itself not.
+    pub(crate) fn shown(&mut self, client: u64) -> Vec<String> {
+        self.ask(client, "", "Target.setDiscoverTargets", json!({"discover": false}));
+        self.take_inbox(client);
+        self.ask(client, "", "Target.setDiscoverTargets", json!({"discover": true, "filter": [{}]}));
+        let infos = self.take_frames(client);
+        let id = |frame: &Value| frame["params"]["targetInfo"]["targetId"].as_str().map(str::to_owned);
+        infos.iter().filter_map(id).filter(|id| id.starts_with('T')).collect()
     }
 
     pub(crate) fn leave(&mut self, client: u64) {
@@ -81,6 +143,11 @@ impl Stage {
                     let target = target.map_or_else(|| "nothing".to_owned(), |target| target.to_string());
                     self.notices.push(format!("{ticket}: opened {target}"));
                 }
+                Output::ContextMade { ticket, context } => {
+                    let context = context.map_or_else(|| "nothing".to_owned(), |context| context.to_string());
+                    self.notices.push(format!("{ticket}: made {context}"));
+                }
+                Output::RealmEnded { ticket } => self.notices.push(format!("{ticket}: ended")),
                 Output::DropDownload(path) => self.notices.push(format!("drop {}", path.display())),
             }
         }

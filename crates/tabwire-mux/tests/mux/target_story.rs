@@ -290,7 +290,7 @@ fn a_tab_of_nobodys_is_opened_and_shown_to_everyone() {
     stage.take_inbox(2);
     // A client creates a page of its own at the same moment.
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
-    stage.mux.open_tab(5, "about:blank", stage.now);
+    stage.mux.open_tab(5, "about:blank", None, stage.now);
     stage.flow();
     let notices = stage.take_notices();
     let opened = notices.iter().find_map(|notice| notice.strip_prefix("5: opened ")).expect("opened");

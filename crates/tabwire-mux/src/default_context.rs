@@ -37,10 +37,15 @@ impl Mux {
         on_browser: bool,
         now: Instant,
     ) {
+        let method = command.envelope.method;
+        let in_realm = self.clients.get(&command.client).is_some_and(|client| client.options.realm.is_some());
+        if in_realm && on_browser && method == "Fetch.enable" {
+            let sentence = "Fetch.enable would hold every session's requests here: send it to a page.";
+            return self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
+        }
         let Some(home) = self.home_of(command.client).cloned() else {
             return self.checked_command(command, &params, now);
         };
-        let method = command.envelope.method;
         let storage = method.starts_with("Storage.");
         let takes_context = COMMANDS_IN_A_CONTEXT.contains(&method);
         if storage && on_browser && !takes_context {

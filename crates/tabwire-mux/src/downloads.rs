@@ -1,16 +1,17 @@
 //! Downloads in contexts that several clients share.
 //!
 //! The browser has one download directory a context, and the last client to set it would take the others'
-//! files. So the house has them saved in a staging directory, and each client's go where it asked for them.
+//! files. So the house has them saved in a staging directory, and each client's go where it asked for them:
+//! in the default context, and in those that realms live in.
 //! In a context of its own a client's files go straight to its directory. Either way the events come from the
 //! house, because the browser tells every listener of every download.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_wire::{CdpSessionId, ClientId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId};
 
 use crate::from_client::Command;
 use crate::limits::DOWNLOADS_FOLLOWED;
@@ -64,15 +65,12 @@ struct Placement {
 }
 
 /// What the house has asked of the browser.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mode {
-    /// Nothing.
-    #[default]
-    Off,
-    /// To be told of downloads.
-    Listening,
-    /// To save those of shared contexts in the staging directory.
-    Staging,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Mode {
+    /// To be told of downloads, in every context.
+    listening: bool,
+    /// To save those of these contexts in the staging directory; `None` is the default one.
+    staging: BTreeSet<Option<BrowserContextId>>,
 }
 
 /// Downloads of shared contexts.
@@ -144,24 +142,29 @@ impl Mux {
 
     /// Has the browser tell and save what clients want, and no more.
     fn stage_or_not(&mut self, now: Instant) {
-        let saves = |wish: &Wish| matches!(wish.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_));
-        let wanted = match &self.downloads.wishes {
-            wishes if wishes.values().any(saves) => Mode::Staging,
-            wishes if wishes.values().any(|wish| wish.events) => Mode::Listening,
-            _ => Mode::Off,
-        };
-        if wanted == self.downloads.mode {
-            return;
+        let saves = |wish: &&Wish| matches!(wish.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_));
+        let wishes = self.downloads.wishes.values();
+        let staging: BTreeSet<_> =
+            wishes.clone().filter(saves).map(|wish| self.home_of(wish.client).cloned()).collect();
+        let listening = !staging.is_empty() || wishes.clone().any(|wish| wish.events);
+        let before =
+            std::mem::replace(&mut self.downloads.mode, Mode { listening, staging: staging.clone() });
+        let mut changed: BTreeSet<_> = staging.symmetric_difference(&before.staging).cloned().collect();
+        if changed.is_empty() && listening != before.listening {
+            changed.insert(None);
         }
-        self.downloads.mode = wanted;
-        let params = match wanted {
-            Mode::Staging => {
+        for context in changed {
+            // Being told is one switch for all contexts, and every command sets it.
+            let mut params = if staging.contains(&context) {
                 json!({"behavior": "allowAndName", "downloadPath": self.downloads.staging, "eventsEnabled": true})
+            } else {
+                json!({"behavior": "default", "eventsEnabled": listening})
+            };
+            if let (Some(context), Some(members)) = (context, params.as_object_mut()) {
+                members.insert("browserContextId".to_owned(), json!(context.as_str()));
             }
-            Mode::Listening => json!({"behavior": "default", "eventsEnabled": true}),
-            Mode::Off => json!({"behavior": "default", "eventsEnabled": false}),
-        };
-        self.house_command("Browser.setDownloadBehavior", params, now);
+            self.house_command("Browser.setDownloadBehavior", params, now);
+        }
     }
 
     /// A cdp session is gone, and its wishes with it.
@@ -200,7 +203,13 @@ impl Mux {
             self.downloads.wishes.get(place).is_some_and(|wish| wish.behavior == Behavior::Deny)
         };
         if !direct && !audience.is_empty() && audience.iter().all(denied) {
-            self.house_command("Browser.cancelDownload", json!({"guid": guid}), now);
+            let home = audience.first().and_then(|place| self.downloads.wishes.get(place));
+            let home = home.and_then(|wish| self.home_of(wish.client));
+            let params = match home {
+                Some(home) => json!({"guid": guid, "browserContextId": home.as_str()}),
+                None => json!({"guid": guid}),
+            };
+            self.house_command("Browser.cancelDownload", params, now);
         }
         self.tell_download(&audience, "Browser.downloadWillBegin", params);
         let download = Download { suggested: text("suggestedFilename"), direct, audience };
@@ -210,16 +219,22 @@ impl Mux {
     }
 
     /// Whether a frame is in a context of a client's own, and whom a download in it concerns: the page's
-    /// owner, or everyone with a wish when the page is nobody's.
+    /// owner, or everyone of its realm with a wish when the page is nobody's.
     fn download_audience(&self, frame: &str) -> (bool, Vec<Place>) {
         let page = self.targets.find(self.frames.outermost(frame));
         let owner = page.map(|page| &page.owner);
+        let realm = match page {
+            Some(page) => self.realm_of(page),
+            None => self.realms.is_empty().then_some(None),
+        };
+        let realm_of =
+            |client: ClientId| self.clients.get(&client).map(|client| client.options.realm.as_ref());
         let direct = page
             .and_then(TargetEntry::context_text)
             .is_some_and(|context| self.contexts.client_of(context).is_some());
         let concerns = |wish: &Wish| match owner {
             Some(Owner::Client(client)) => wish.client == *client,
-            _ => true,
+            _ => realm.is_some() && realm_of(wish.client) == realm,
         };
         let wishes = self.downloads.wishes.iter().filter(|((_, own), wish)| *own == direct && concerns(wish));
         (direct, wishes.map(|(place, _)| place.clone()).collect())

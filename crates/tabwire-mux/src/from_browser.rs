@@ -7,9 +7,10 @@ use std::time::Instant;
 use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_cdp::envelope::{BrowserFrameKind, peek_browser_frame};
-use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
 
 use crate::client::Client;
+use crate::context_table::Maker;
 use crate::hold::Held;
 use crate::loss::WeakSignal;
 use crate::mux::Mux;
@@ -303,6 +304,8 @@ impl Mux {
                 if let Some(context) = body.text("browserContextId") {
                     let params = json!({"browserContextId": context});
                     self.house_command("Target.disposeBrowserContext", params, now);
+                    self.contexts.insert(BrowserContextId::new(context), Maker::Gone, realm.clone());
+                    self.contexts.end(&BrowserContextId::new(context), now);
                 }
                 let owner = self.owner_after(client, realm);
                 self.command_settled(id, &owner, now, |_, _| None);

@@ -1,6 +1,7 @@
 //! Downloads where several clients share a context: every client gets its own files, and hears of no others.
 
 use serde_json::{Value, json};
+use tabwire_mux::Share;
 
 use crate::stage::Stage;
 
@@ -138,4 +139,42 @@ fn a_download_in_an_own_context_is_told_to_its_client_alone_and_stays_where_it_i
     assert!(stage.take_notices().is_empty());
     assert_eq!(told(&mut stage, 1), ["g1 begins", "g1 completed"]);
     assert!(told(&mut stage, 2).is_empty());
+}
+
+#[test]
+fn a_realms_files_are_staged_in_its_context_and_told_in_it_alone() {
+    let mut stage = staged();
+    let home = stage.reserve_context("a");
+    stage.join_in(1, "a", Share::Own);
+    stage.join_in(2, "a", Share::Own);
+    stage.join_in(3, "c", Share::Own);
+    stage.join(4);
+    stage.take_heard();
+    for (client, path) in [(1, "/one"), (2, "/two"), (3, "/three"), (4, "/four")] {
+        wish(&mut stage, client, "allowAndName", path);
+    }
+    let asked = std::mem::take(&mut stage.browser.heard);
+    let asked: Vec<&Value> = asked.iter().map(|(_, heard)| &heard.params["browserContextId"]).collect();
+    assert_eq!(asked, [&json!(home), &Value::Null], "once for the realm's context, once for the default one");
+    let pages = [stage.create(1), stage.open_tab(Some("a")), stage.open_tab(Some("c"))];
+    for (page, guid) in pages.iter().zip(["g1", "g2", "g3"]) {
+        begin(&mut stage, page, guid);
+        progress(&mut stage, guid, "completed");
+    }
+    assert_eq!(
+        stage.take_notices(),
+        [
+            "1: move /staging/g1 to /one/g1",
+            "2: copy /staging/g2 to /one/g2",
+            "3: move /staging/g2 to /two/g2",
+            "4: move /staging/g3 to /three/g3",
+        ]
+    );
+    assert!(told(&mut stage, 4).is_empty());
+    wish(&mut stage, 1, "deny", "");
+    stage.leave(2);
+    stage.take_heard();
+    begin(&mut stage, &pages[0], "g4");
+    let cancelled = std::mem::take(&mut stage.browser.heard);
+    assert_eq!(cancelled[0].1.params, json!({"guid": "g4", "browserContextId": home}));
 }

@@ -24,6 +24,9 @@ pub(crate) struct FakeBrowser {
     pub(crate) past_sessions: BTreeMap<String, FakeSession>,
     pub(crate) past_targets: BTreeMap<String, FakeTarget>,
     pub(crate) past_contexts: BTreeMap<String, Option<u64>>,
+    /// Realms of the clients, and of contexts that are or were.
+    pub(crate) client_realms: BTreeMap<u64, &'static str>,
+    pub(crate) context_realms: BTreeMap<String, &'static str>,
     /// Commands as they arrived, with the step in which they did.
     pub(crate) heard: Vec<(usize, Heard)>,
     /// The step that is being played.
@@ -203,6 +206,9 @@ impl FakeBrowser {
                 let ends_with = (params["disposeOnDetach"] == true).then(|| session.to_owned());
                 self.contexts.insert(context.clone(), (client, ends_with));
                 self.past_contexts.insert(context.clone(), client);
+                if let Some(realm) = client.and_then(|client| self.client_realms.get(&client)) {
+                    self.context_realms.insert(context.clone(), realm);
+                }
                 // The window's own surface appears before the answer.
                 self.open("browser_ui", &context, None, client);
                 Ok(json!({"browserContextId": context}))
@@ -222,7 +228,11 @@ impl FakeBrowser {
                 if context != DEFAULT_CONTEXT && !self.contexts.contains_key(&context) {
                     return Err("Failed to find browser context with id");
                 }
-                Ok(json!({"targetId": self.open("page", &context, None, client)}))
+                let page = self.open("page", &context, None, client);
+                if let Some(realm) = params["url"].as_str().and_then(realm_named_by) {
+                    self.put_in_realm(&page, realm);
+                }
+                Ok(json!({"targetId": page}))
             }
             _ => Ok(json!({"echo": params})),
         }
@@ -320,6 +330,10 @@ impl FakeBrowser {
         let of_context = self.contexts.get(context).and_then(|(client, _)| *client);
         let of_opener = opener.and_then(|opener| self.targets.get(opener)).and_then(|opener| opener.owner);
         let owner = of_context.or(if opener.is_some() { of_opener } else { creator });
+        let of_opener = opener.and_then(|opener| self.targets.get(opener)).and_then(|opener| opener.realm);
+        let of_creator = creator.and_then(|creator| self.client_realms.get(&creator).copied());
+        let realm = self.context_realms.get(context).copied();
+        let realm = realm.or(if opener.is_some() { of_opener } else { of_creator });
         let tab = self.fresh("T");
         let page = self.fresh("T");
         let blank = FakeTarget {
@@ -330,6 +344,7 @@ impl FakeBrowser {
             url: "http://site.test/".to_owned(),
             title: String::new(),
             owner,
+            realm,
             held_by: Default::default(),
         };
         self.announce(&tab, blank.clone());
@@ -337,6 +352,22 @@ impl FakeBrowser {
         self.announce(&page, FakeTarget { kind, opener, tab: Some(tab), ..blank });
         self.hold(&page);
         page
+    }
+
+    /// A page and its tab come to be in a realm: the house opened them for it.
+    fn put_in_realm(&mut self, page: &str, realm: &'static str) {
+        let tab = self.targets[page].tab.clone().unwrap();
+        for id in [page, &tab] {
+            self.targets.get_mut(id).unwrap().realm = Some(realm);
+        }
+    }
+
+    /// A realm lives in a context from now on; what is in it is the realm's.
+    pub(crate) fn lives_in(&mut self, realm: &'static str, context: &str) {
+        self.context_realms.insert(context.to_owned(), realm);
+        for target in self.targets.values_mut().filter(|target| target.context == context) {
+            target.realm = Some(realm);
+        }
     }
 
     /// Starts a worker that serves an origin.
@@ -350,6 +381,7 @@ impl FakeBrowser {
             url: url.to_owned(),
             title: String::new(),
             owner: None,
+            realm: self.context_realms.get(context).copied(),
             held_by: Default::default(),
         };
         self.announce(&worker, entry);
@@ -449,4 +481,12 @@ impl FakeBrowser {
     pub(crate) fn find_target(&self, id: &str) -> Option<&FakeTarget> {
         self.targets.get(id).or_else(|| self.past_targets.get(id))
     }
+}
+
+/// The realms of generated stories: two with a context of their own, two with tabs.
+pub(crate) const REALMS: [&str; 4] = ["context-one", "context-two", "tabs-one", "tabs-two"];
+
+/// The realm a tab of the house's is for, which its address says.
+fn realm_named_by(url: &str) -> Option<&'static str> {
+    REALMS.into_iter().find(|realm| *realm == url)
 }

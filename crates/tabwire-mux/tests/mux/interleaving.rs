@@ -7,10 +7,10 @@ use bytes::BytesMut;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::json;
-use tabwire_mux::{ClientOptions, Leftovers, LinkState, Mux, OnLoss, Output, Share};
-use tabwire_wire::ClientId;
+use tabwire_mux::{ClientOptions, Leftovers, LinkState, Mux, OnLoss, Output, RealmPlace, Share};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
-use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
+use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser, REALMS};
 use crate::model::{Life, Model};
 use crate::step::{Ask, Step, step};
 
@@ -33,6 +33,9 @@ struct Play {
     /// Answers to deliver once more.
     past_answers: VecDeque<String>,
     to_leave: BTreeSet<u64>,
+    house: Option<CdpSessionId>,
+    /// Contexts that realms live in.
+    homes: BTreeMap<&'static str, String>,
 }
 
 impl Play {
@@ -47,6 +50,8 @@ impl Play {
             next_client: 0,
             past_answers: VecDeque::new(),
             to_leave: BTreeSet::new(),
+            house: None,
+            homes: BTreeMap::new(),
         };
         play.browser.open("page", DEFAULT_CONTEXT, None, None);
         play.start();
@@ -58,6 +63,12 @@ impl Play {
             self.up = true;
             self.mux.start(None, self.now);
         }
+    }
+
+    /// The browser starts again, without the contexts that realms lived in.
+    fn restart(&mut self) {
+        self.browser.restart();
+        self.homes.clear();
     }
 
     fn pick<'a>(from: impl Iterator<Item = &'a String>, number: u8) -> Option<String> {
@@ -77,7 +88,7 @@ impl Play {
                 if self.up && self.mux.link() == LinkState::Degraded {
                     // The mux gave up waiting for the browser.
                     self.up = false;
-                    self.browser.restart();
+                    self.restart();
                 }
                 return Ok(());
             }
@@ -88,6 +99,13 @@ impl Play {
                     Output::ToClient { client, frame, .. } => self.model.delivered(client.0, &frame)?,
                     Output::CloseClient { client, .. } => {
                         self.to_leave.insert(client.0);
+                    }
+                    Output::HouseOpened(house) => self.house = Some(house),
+                    Output::ContextMade { ticket, context: Some(context) } => {
+                        let realm = REALMS[usize::try_from(ticket).unwrap() % REALMS.len()];
+                        self.browser.lives_in(realm, context.as_str());
+                        self.homes.insert(realm, context.as_str().to_owned());
+                        self.mux.reserve(RealmId::new(realm), RealmPlace::Context(context), self.now);
                     }
                     _ => {}
                 }
@@ -193,7 +211,9 @@ impl Play {
 
     fn play(&mut self, step: &Step) -> Result<(), String> {
         match step {
-            Step::Join { share, keeps } if self.here.len() < CLIENTS => self.join(*share, *keeps),
+            Step::Join { share, keeps, realm } if self.here.len() < CLIENTS => {
+                self.join(*share, *keeps, *realm)
+            }
             Step::Leave { client } => {
                 if let Some(client) = self.client(*client) {
                     self.leave(client);
@@ -227,7 +247,7 @@ impl Play {
             Step::Lose if self.up => {
                 self.settle()?;
                 self.up = false;
-                self.browser.restart();
+                self.restart();
                 self.mux.browser_lost(self.now);
             }
             Step::Start => self.start(),
@@ -245,6 +265,8 @@ impl Play {
                 self.mux.tick(self.now);
             }
             Step::LongTick => self.long_tick()?,
+            Step::HouseOpens { .. } | Step::Reserve { .. } | Step::EndRealm { .. } => self.play_realm(step),
+            Step::TakeOver if self.up && self.mux.link() == LinkState::Connected => self.take_over()?,
             page => self.play_page(page),
         }
         self.settle()
@@ -286,14 +308,77 @@ impl Play {
         }
     }
 
-    fn join(&mut self, share: u8, keeps: bool) {
+    /// What the house does for sessions.
+    fn play_realm(&mut self, step: &Step) {
+        let one = |number: u8| usize::from(number) % REALMS.len();
+        match step {
+            Step::HouseOpens { realm } => {
+                // The address names the realm, so that the browser knows whose the tab is.
+                let named = REALMS.get(usize::from(*realm) % (REALMS.len() + 1)).copied();
+                let lives =
+                    named.is_none_or(|name| name.starts_with("tabs") || self.homes.contains_key(name));
+                if lives {
+                    self.mux.open_tab(0, named.unwrap_or_default(), named.map(RealmId::new), self.now);
+                }
+            }
+            Step::Reserve { realm } => match self.place_of(REALMS[one(*realm)]) {
+                Some(place) => self.mux.reserve(RealmId::new(REALMS[one(*realm)]), place, self.now),
+                None => self.mux.make_context(u64::try_from(one(*realm)).unwrap(), None, self.now),
+            },
+            Step::EndRealm { realm } => {
+                let realm = REALMS[one(*realm)];
+                self.homes.remove(realm);
+                self.mux.end_realm(9, &RealmId::new(realm), self.now);
+            }
+            _ => {}
+        }
+    }
+
+    /// Where a realm lives: its pages by the browser's word, or its context if it has one.
+    fn place_of(&self, realm: &'static str) -> Option<RealmPlace> {
+        if realm.starts_with("context") {
+            return self.homes.get(realm).map(|home| RealmPlace::Context(BrowserContextId::new(home)));
+        }
+        let own = self.browser.targets.iter().filter(|(_, target)| target.realm == Some(realm));
+        let pages = own.filter(|(_, target)| target.kind == "page");
+        Some(RealmPlace::Tabs(pages.map(|(id, _)| TargetId::new(id)).collect()))
+    }
+
+    /// The daemon dies with its clients' connections; another reserves the realms and goes on.
+    fn take_over(&mut self) -> Result<(), String> {
+        self.settle()?;
+        for client in std::mem::take(&mut self.here) {
+            self.model.lives.get_mut(&client).unwrap().left = Some(self.model.step);
+            self.browser.client_left(client);
+        }
+        self.browser.drop_frames();
+        self.past_answers.clear();
+        self.mux = Mux::new();
+        self.mux.start(self.house.take().as_ref().map(CdpSessionId::as_str), self.now);
+        for realm in REALMS {
+            if let Some(place) = self.place_of(realm) {
+                self.mux.reserve(RealmId::new(realm), place, self.now);
+            }
+        }
+        self.deliver_all()
+    }
+
+    fn join(&mut self, share: u8, keeps: bool, realm: u8) {
         self.next_client += 1;
         let client = self.next_client;
         let share = [Share::Own, Share::Own, Share::Released, Share::All][usize::from(share) % 4];
         let on_loss = if keeps { OnLoss::Keep } else { OnLoss::Close };
-        self.model.lives.insert(client, Life { share, joined: self.model.step, left: None });
+        // Half of the clients are in no realm; nobody is in one that has no place.
+        let realm = REALMS.get(usize::from(realm) % (2 * REALMS.len())).copied();
+        let realm = realm.filter(|realm| realm.starts_with("tabs") || self.homes.contains_key(realm));
+        self.model.lives.insert(client, Life { share, realm, joined: self.model.step, left: None });
+        self.browser.client_realms.extend(realm.map(|realm| (client, realm)));
         self.here.push(client);
-        self.mux.client_joined(ClientId(client), ClientOptions { share, on_loss, realm: None }, self.now);
+        self.mux.client_joined(
+            ClientId(client),
+            ClientOptions { share, on_loss, realm: realm.map(RealmId::new) },
+            self.now,
+        );
         self.ask(client, 0, None, "Fake.hello", json!({}));
     }
 

@@ -13,6 +13,7 @@ use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub(crate) share: Share,
+    pub(crate) realm: Option<&'static str>,
     pub(crate) joined: usize,
     pub(crate) left: Option<usize>,
 }
@@ -106,6 +107,10 @@ impl Model {
             if context.is_some_and(|context| !self.may_see_context(browser, client, context, *step)) {
                 return Err(format!("a command on another's context: {heard:?}"));
             }
+            let at_home = self.lives[&client].realm.is_none_or(|realm| realm.starts_with("tabs"));
+            if heard.method == "Target.createTarget" && context.is_none() && !at_home {
+                return Err(format!("a realm's command in the default context: {heard:?}"));
+            }
         }
         Ok(())
     }
@@ -136,7 +141,11 @@ impl Model {
     }
 
     fn may_see_target(&self, browser: &FakeBrowser, client: u64, target: &str, step: usize) -> bool {
-        let Some(owner) = browser.find_target(target).and_then(|target| target.owner) else { return true };
+        let Some(target) = browser.find_target(target) else { return true };
+        if target.realm != self.lives[&client].realm {
+            return false;
+        }
+        let Some(owner) = target.owner else { return true };
         let (own, other) = (&self.lives[&client], &self.lives[&owner]);
         owner == client
             || own.share == Share::All
@@ -145,9 +154,17 @@ impl Model {
     }
 
     fn may_see_context(&self, browser: &FakeBrowser, client: u64, context: &str, step: usize) -> bool {
+        let realm = self.lives[&client].realm;
+        if context == DEFAULT_CONTEXT {
+            return realm.is_none_or(|realm| realm.starts_with("tabs"));
+        }
+        let known = browser.past_contexts.contains_key(context);
         let owner = browser.past_contexts.get(context).copied().flatten();
-        context == DEFAULT_CONTEXT
-            || self.lives[&client].share == Share::All
+        // The fake context may be one that the client made up.
+        if known && browser.context_realms.get(context).copied() != realm {
+            return false;
+        }
+        self.lives[&client].share == Share::All
             || owner.is_none_or(|owner| owner == client || self.has_left(owner, step))
     }
 }

@@ -128,8 +128,11 @@ fn a_client_takes_its_realms_context_for_the_default_one() {
     stage.send_raw(1, r#"{"id":3,"method":"Storage.getCookies"}"#);
     stage.flow();
     assert_eq!(told(&stage.take_frames(1).pop().unwrap()["result"]), json!(home));
-    let refused = stage.ask(1, "", "Storage.clearDataForOrigin", json!({"origin": "*"}));
-    assert_eq!(refused["data"], "POLICY_DENIED");
+    for method in ["Storage.clearDataForOrigin", "Fetch.enable"] {
+        let refused = stage.ask(1, "", method, json!({"origin": "*"}));
+        assert_eq!(refused["data"], "POLICY_DENIED", "{method} speaks of more than the realm");
+        assert!(stage.ask(1, &session, method, json!({}))["echo"].is_object(), "{method} on a page");
+    }
     let extra = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
     let listed = stage.ask(1, "", "Target.getBrowserContexts", json!({}));
     assert_eq!(listed, json!({"browserContextIds": [extra], "defaultBrowserContextId": home}));

@@ -5,21 +5,64 @@ use proptest::prelude::*;
 /// One thing that happens.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    Join { share: u8, keeps: bool },
-    Leave { client: u8 },
-    Ask { client: u8, id: u8, session: u8, ask: Ask },
-    Garbage { client: u8, kind: u8 },
+    Join {
+        share: u8,
+        keeps: bool,
+        realm: u8,
+    },
+    Leave {
+        client: u8,
+    },
+    Ask {
+        client: u8,
+        id: u8,
+        session: u8,
+        ask: Ask,
+    },
+    Garbage {
+        client: u8,
+        kind: u8,
+    },
     UserOpens,
-    Popup { opener: u8 },
-    UserCloses { target: u8 },
-    Emit { session: u8 },
-    Deliver { queue: u8, count: u8 },
+    /// The house opens a tab for a realm, or for none.
+    HouseOpens {
+        realm: u8,
+    },
+    /// A realm gets its place, or the same one again.
+    Reserve {
+        realm: u8,
+    },
+    EndRealm {
+        realm: u8,
+    },
+    /// Another daemon takes the browser over.
+    TakeOver,
+    Popup {
+        opener: u8,
+    },
+    UserCloses {
+        target: u8,
+    },
+    Emit {
+        session: u8,
+    },
+    Deliver {
+        queue: u8,
+        count: u8,
+    },
     DeliverAll,
-    Double { answer: u8 },
-    Misroute { queue: u8, session: u8 },
+    Double {
+        answer: u8,
+    },
+    Misroute {
+        queue: u8,
+        session: u8,
+    },
     Lose,
     Start,
-    Tick { seconds: u16 },
+    Tick {
+        seconds: u16,
+    },
     LongTick,
 }
 
@@ -70,7 +113,12 @@ fn ask() -> impl Strategy<Value = Ask> {
 /// Any step, the ordinary ones more often.
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (any::<u8>(), any::<bool>()).prop_map(|(share, keeps)| Step::Join { share, keeps }),
+        4 => (any::<u8>(), any::<bool>(), any::<u8>())
+            .prop_map(|(share, keeps, realm)| Step::Join { share, keeps, realm }),
+        3 => any::<u8>().prop_map(|realm| Step::HouseOpens { realm }),
+        3 => any::<u8>().prop_map(|realm| Step::Reserve { realm }),
+        1 => any::<u8>().prop_map(|realm| Step::EndRealm { realm }),
+        1 => Just(Step::TakeOver),
         2 => any::<u8>().prop_map(|client| Step::Leave { client }),
         40 => (any::<u8>(), 0..4_u8, any::<u8>(), ask())
             .prop_map(|(client, id, session, ask)| Step::Ask { client, id, session, ask }),

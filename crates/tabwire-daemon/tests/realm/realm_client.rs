@@ -1,0 +1,95 @@
+//! A client of one realm that asks, sees and evaluates.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Connection, TaskGroup, channel_pair};
+use tabwire_daemon::Hub;
+use tabwire_mux::{ClientOptions, Share};
+use tabwire_wire::{CdpSessionId, RealmId};
+
+use crate::kept_browser::PATIENCE;
+
+pub(crate) struct RealmClient {
+    connection: Connection,
+}
+
+impl RealmClient {
+    /// Joins a realm, asking to be shown everything.
+    pub(crate) async fn join(hub: &Hub, realm: Option<&str>, tasks: &TaskGroup) -> Self {
+        let (ours, theirs) = channel_pair();
+        let options =
+            ClientOptions { share: Share::All, realm: realm.map(RealmId::new), ..ClientOptions::default() };
+        hub.join(theirs.0, theirs.1, options).await.expect("joined");
+        Self { connection: Connection::start(ours.0, ours.1, tasks) }
+    }
+
+    pub(crate) async fn ask(&self, method: &'static str, params: Value) -> Result<Value, String> {
+        ask(&self.connection.browser(), method, params).await
+    }
+
+    /// Opens a page and gives its target id.
+    pub(crate) async fn open(&self, url: &str) -> String {
+        let made = self.ask("Target.createTarget", json!({"url": url})).await.expect("a page");
+        made["targetId"].as_str().expect("an id").to_owned()
+    }
+
+    pub(crate) async fn attach(&self, target: &str) -> CdpSession {
+        let params = json!({"targetId": target, "flatten": true});
+        let attached = self.ask("Target.attachToTarget", params).await.expect("attached");
+        self.connection.session(&CdpSessionId::new(attached["sessionId"].as_str().expect("an id")))
+    }
+
+    /// The pages it is shown.
+    pub(crate) async fn pages(&self) -> BTreeSet<String> {
+        let listed = self.ask("Target.getTargets", json!({})).await.expect("a list");
+        let infos = listed["targetInfos"].as_array().expect("a list").iter();
+        infos
+            .filter(|info| info["type"] == "page")
+            .filter_map(|info| info["targetId"].as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// The tab targets it is shown.
+    pub(crate) async fn tabs(&self) -> usize {
+        let listed = self.ask("Target.getTargets", json!({"filter": [{"type": "tab"}]})).await;
+        listed.expect("a list")["targetInfos"].as_array().expect("a list").len()
+    }
+
+    /// Waits until it is shown this many pages.
+    pub(crate) async fn sees_pages(&self, count: usize) -> BTreeSet<String> {
+        let until = std::time::Instant::now() + PATIENCE;
+        loop {
+            let pages = self.pages().await;
+            if pages.len() == count {
+                return pages;
+            }
+            assert!(std::time::Instant::now() < until, "{count} pages wanted: {pages:?}");
+        }
+    }
+
+    /// The cookies of what it takes for the default context, as `name=value`.
+    pub(crate) async fn cookies(&self) -> BTreeSet<String> {
+        let listed = self.ask("Storage.getCookies", json!({})).await.expect("cookies");
+        let text = |cookie: &Value, field: &str| cookie[field].as_str().unwrap_or_default().to_owned();
+        let cookies = listed["cookies"].as_array().expect("a list").iter();
+        cookies.map(|cookie| format!("{}={}", text(cookie, "name"), text(cookie, "value"))).collect()
+    }
+
+    pub(crate) fn close(&self) {
+        self.connection.close();
+    }
+}
+
+pub(crate) async fn ask(session: &CdpSession, method: &'static str, params: Value) -> Result<Value, String> {
+    let answer = session.send(method, &params, PATIENCE).await.map_err(|error| error.to_string())?;
+    answer.to().map_err(|error| error.to_string())
+}
+
+/// Evaluates in a page, awaiting what it promises.
+pub(crate) async fn evaluate(page: &CdpSession, expression: &str) -> Value {
+    let params =
+        json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
+    let answer = ask(page, "Runtime.evaluate", params).await.expect("evaluated");
+    answer["result"]["value"].clone()
+}

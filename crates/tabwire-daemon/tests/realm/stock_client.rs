@@ -18,7 +18,7 @@ use crate::kept_browser::KeptBrowser;
 use crate::realm_client::RealmClient;
 
 /// Operations each client does.
-const OPERATIONS: u64 = 60;
+const OPERATIONS: u64 = 40;
 
 /// A door for CDP clients of one realm; gives its address.
 async fn open_door(hub: &Hub, realm: &str, tasks: &TaskGroup) -> String {

@@ -212,7 +212,7 @@ impl Play {
     fn play(&mut self, step: &Step) -> Result<(), String> {
         match step {
             Step::Join { share, keeps, realm } if self.here.len() < CLIENTS => {
-                self.join(*share, *keeps, *realm)
+                self.join(*share, *keeps, *realm);
             }
             Step::Leave { client } => {
                 if let Some(client) = self.client(*client) {

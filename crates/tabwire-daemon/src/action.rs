@@ -12,9 +12,11 @@ use tabwire_engine::{
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
+use crate::caller::Caller;
 use crate::daemon::Daemon;
 use crate::ffmpeg::Ffmpeg;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
+use crate::note::Note;
 use crate::request_files::RequestFiles;
 use crate::session::{LiveSession, Ready, Session};
 
@@ -34,13 +36,35 @@ struct Close {
 }
 
 impl Daemon {
-    pub(crate) async fn act(&self, name: &str, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    /// Runs an action, and writes the journal's row of it before it is answered.
+    pub(crate) async fn act(
+        &self,
+        name: &str,
+        request: ActionRequest,
+        caller: &Caller,
+    ) -> Result<ActionAnswer, Failure> {
+        let asker = caller.named(request.client.as_deref(), None);
+        let mut note = Note::of_action(&self.scribe, name, &request, asker);
+        let outcome = self.act_noted(name, request, &mut note).await;
+        let told = note.finish(outcome.as_ref().err()).await;
+        outcome.map(|mut answer| {
+            answer.notices.extend(told);
+            answer
+        })
+    }
+
+    async fn act_noted(
+        &self,
+        name: &str,
+        request: ActionRequest,
+        note: &mut Note,
+    ) -> Result<ActionAnswer, Failure> {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         match name {
-            "open" => self.act_open(request, deadline).await,
-            "close" => self.act_close(request, deadline).await,
+            "open" => self.act_open(request, deadline, note).await,
+            "close" => self.act_close(request, deadline, note).await,
             _ => match find_action(name) {
-                Some(definition) => self.act_on_page(definition, request).await,
+                Some(definition) => self.act_on_page(definition, request, note).await,
                 None => Err(unknown_action(name)),
             },
         }
@@ -51,6 +75,7 @@ impl Daemon {
         &self,
         definition: &Definition,
         request: ActionRequest,
+        note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
@@ -71,11 +96,14 @@ impl Daemon {
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
         };
+        note.place(&live.engine, request.tab);
         let answered = definition.run(&context, request.params).await;
         if definition.effect == Effect::Navigate {
+            note.place(&live.engine, request.tab);
             session.remember(&live);
         }
         let answered = answered?;
+        note.result(&answered.value);
         notices.extend(answered.notices);
         let (result, text) =
             if request.text { (Value::Null, Some(answered.text)) } else { (answered.value, None) };
@@ -88,7 +116,12 @@ impl Daemon {
         Ok((session, ready))
     }
 
-    async fn act_open(&self, request: ActionRequest, deadline: Deadline) -> Result<ActionAnswer, Failure> {
+    async fn act_open(
+        &self,
+        request: ActionRequest,
+        deadline: Deadline,
+        note: &mut Note,
+    ) -> Result<ActionAnswer, Failure> {
         let params: Open = read_params(&request.params)?;
         let url = match params.url {
             Some(url) => checked_address(&url)?,
@@ -112,18 +145,23 @@ impl Daemon {
         if let Some(witness) = witness {
             notices.extend(witness.finish(&context, opened.as_ref()).await);
         }
+        note.place(&live.engine, None);
         let result = opened?;
+        note.result(&result);
         session.remember(&live);
         Ok(ActionAnswer { session: request.session, result, text: None, notices })
     }
 
-    async fn act_close(&self, request: ActionRequest, deadline: Deadline) -> Result<ActionAnswer, Failure> {
+    async fn act_close(
+        &self,
+        request: ActionRequest,
+        deadline: Deadline,
+        note: &mut Note,
+    ) -> Result<ActionAnswer, Failure> {
         let params: Close = read_params(&request.params)?;
-        let answer = |result| ActionAnswer {
-            session: request.session.clone(),
-            result,
-            text: None,
-            notices: Vec::new(),
+        let mut answer = |result| {
+            note.result(&result);
+            ActionAnswer { session: request.session.clone(), result, text: None, notices: Vec::new() }
         };
         let nothing = || {
             let message = format!("Session {} has no browser.", request.session);

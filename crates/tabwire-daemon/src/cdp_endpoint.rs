@@ -11,6 +11,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_journal::Asker;
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_wire::api::{ClientSlotAnswer, SessionOptions};
 use tabwire_wire::{ErrorCode, Failure, SessionName};
@@ -18,8 +19,10 @@ use tokio_websockets::ServerBuilder;
 
 use crate::daemon::Daemon;
 use crate::gate::Scope;
-use crate::handler::query_value;
+use crate::handler::{caller_of, query_value};
 use crate::limits::ACTION_DEADLINE;
+use crate::note::Note;
+use crate::place::Place;
 use crate::server::{Answer, json as json_answer};
 use crate::session::{LiveSession, Session};
 
@@ -27,11 +30,27 @@ use crate::session::{LiveSession, Session};
 const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 impl Daemon {
-    /// Upgrades to a websocket and joins it to the session's browser.
+    /// Takes a CDP client in, and writes the journal's row of it.
     pub(crate) async fn accept_cdp(
         &self,
         scope: &Scope,
+        request: Request<Incoming>,
+    ) -> Result<Answer, Failure> {
+        let asker = caller_of(&request).named(query_value(&request, "client"), Some(request.headers()));
+        let session = self.cdp_session(scope, &request).unwrap_or_default();
+        let share = query_value(&request, "share");
+        let arrival = Note::of_arrival(&self.scribe, session, asker.clone(), share);
+        let accepted = self.join_cdp(scope, request, asker).await;
+        arrival.finish(accepted.as_ref().err()).await;
+        accepted
+    }
+
+    /// Upgrades to a websocket and joins it to the session's browser.
+    async fn join_cdp(
+        &self,
+        scope: &Scope,
         mut request: Request<Incoming>,
+        asker: Asker,
     ) -> Result<Answer, Failure> {
         let accept = accept_key(&request)?;
         let share = match query_value(&request, "share") {
@@ -44,13 +63,14 @@ impl Daemon {
             }
         };
         let (session, live) = self.served_session(scope, &request).await?;
-        let place = match live.options.single_client {
+        let permit = match live.options.single_client {
             false => None,
             true => {
                 Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&session.name))?)
             }
         };
         let name = session.name.clone();
+        let scribe = Arc::clone(&self.scribe);
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -64,7 +84,9 @@ impl Daemon {
                 .serve(stream);
             let (source, sink) = split(socket);
             let options = ClientOptions { share, on_loss: OnLoss::Close, realm: None };
-            match live.browser.hub.join_in_place(source, sink, options, place).await {
+            let departure = Note::of_departure(&scribe, name.clone(), asker);
+            let place = Place { _permit: permit, _departure: departure };
+            match live.browser.hub.join_in_place(source, sink, options, Some(place)).await {
                 Ok(client) => tracing::info!(%client, session = %name, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
             }

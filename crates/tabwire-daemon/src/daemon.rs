@@ -21,6 +21,7 @@ use crate::handshake::Handshake;
 use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
+use crate::scribe::Scribe;
 use crate::server;
 use crate::session_table::SessionTable;
 use crate::token::Token;
@@ -34,6 +35,7 @@ pub struct Daemon {
     pub(crate) fleet: Fleet,
     pub(crate) sessions: SessionTable,
     pub(crate) files: Arc<FileShelf>,
+    pub(crate) scribe: Arc<Scribe>,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
@@ -122,6 +124,7 @@ impl Daemon {
             fleet: Fleet::new(config.clone(), instance, tasks.clone()),
             sessions: SessionTable::new(config.paths.sessions(), Arc::clone(&files), tasks.clone()),
             files,
+            scribe: Scribe::start(&config.paths.journal()),
             tasks,
             work: Work::default(),
             since: Instant::now(),
@@ -164,6 +167,7 @@ impl Daemon {
             }
         }
         self.tasks.shutdown(Duration::from_secs(2)).await;
+        Arc::clone(&self.scribe).close().await;
         let _ = std::fs::remove_file(self.config.paths.handshake());
         Ok(())
     }

@@ -10,6 +10,7 @@ use tabwire_engine::catalogue;
 use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, StatusAnswer, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, SessionName, VERSION};
 
+use crate::caller::Caller;
 use crate::daemon::{Daemon, Ending};
 use crate::gate::{Admitted, Door, Scope};
 use crate::limits::{BODY_BYTES, BODY_DEADLINE};
@@ -32,10 +33,12 @@ impl Daemon {
             RouteName::Actions => Ok(json_answer(StatusCode::OK, &catalogue())),
             RouteName::Action => {
                 let name = admitted.variable.unwrap_or_default();
+                let caller = caller_of(&request);
                 match read_body(request).await {
-                    Ok(body) => {
-                        self.act(&name, body).await.map(|answer| json_answer(StatusCode::OK, &answer))
-                    }
+                    Ok(body) => self
+                        .act(&name, body, &caller)
+                        .await
+                        .map(|answer| json_answer(StatusCode::OK, &answer)),
                     Err(error) => return error.answer(),
                 }
             }
@@ -96,6 +99,11 @@ impl Daemon {
         let named = query_value(request, "session").unwrap_or("default");
         SessionName::new(named).map_err(|error| Failure::new(ErrorCode::BadArgs, format!("{error}.")))
     }
+}
+
+/// Who sent a request, as its connection knows it.
+pub(crate) fn caller_of(request: &Request<Incoming>) -> Caller {
+    request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::at_port)
 }
 
 /// The value of a query parameter; names and values of ours need no decoding.

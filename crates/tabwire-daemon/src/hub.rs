@@ -9,10 +9,11 @@ use std::time::Duration;
 use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
 use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState, RealmPlace};
 use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::BrowserLink;
 use crate::hub_task::HubTask;
+use crate::place::Place;
 
 /// A handle on one browser's hub.
 #[derive(Clone, Debug)]
@@ -74,7 +75,7 @@ pub(crate) struct Joining {
     pub(crate) sink: FrameSink,
     pub(crate) options: ClientOptions,
     /// Given back when the client has left.
-    pub(crate) place: Option<OwnedSemaphorePermit>,
+    pub(crate) place: Option<Place>,
     pub(crate) reply: oneshot::Sender<ClientId>,
 }
 
@@ -148,7 +149,7 @@ impl Hub {
         source: FrameSource,
         sink: FrameSink,
         options: ClientOptions,
-        place: Option<OwnedSemaphorePermit>,
+        place: Option<Place>,
     ) -> Result<ClientId, HubGone> {
         let (reply, answer) = oneshot::channel();
         let command = HubCommand::Join(Box::new(Joining { source, sink, options, place, reply }));

@@ -11,7 +11,7 @@ use futures_util::{FutureExt, StreamExt};
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, Mux, Output};
 use tabwire_wire::{BrowserContextId, ClientId, TargetId, UpstreamKind};
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
 use crate::download_file;
@@ -19,6 +19,7 @@ use crate::hub::{HubCommand, HubFacts, HubState, Joining};
 use crate::limits::{
     FRAMES_IN_A_ROW, PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES,
 };
+use crate::place::Place;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
@@ -37,7 +38,7 @@ struct Line {
     /// To be disconnected once its queue is written.
     closing: Option<&'static str>,
     /// Held as long as the client is there.
-    _place: Option<OwnedSemaphorePermit>,
+    _place: Option<Place>,
 }
 
 /// Who waits for something the mux reports.

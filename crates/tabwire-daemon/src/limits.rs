@@ -97,3 +97,15 @@ pub const ROOTS: usize = 32;
 
 /// How long an encoder may take to end once it has all pictures.
 pub const ENCODER_DEADLINE: Duration = Duration::from_secs(30);
+
+/// How long an answer waits for its row in the journal; then it is given without.
+pub const JOURNAL_DEADLINE: Duration = Duration::from_secs(1);
+
+/// How long the journal may take to write what waits when the daemon ends.
+pub const JOURNAL_CLOSE_DEADLINE: Duration = Duration::from_secs(3);
+
+/// Things about the journal that wait to be told with the next answer.
+pub const JOURNAL_NOTICES: usize = 4;
+
+/// Longest name of a client in the journal, in bytes.
+pub const CLIENT_NAME_BYTES: usize = 64;

@@ -51,6 +51,12 @@ impl Paths {
         self.state.join("logs").join("daemon.log")
     }
 
+    /// The journal.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.state.join("journal.db")
+    }
+
     /// Where downloads wait until they are placed, a directory for each browser.
     #[must_use]
     pub fn staging(&self) -> PathBuf {

@@ -15,6 +15,7 @@ use tabwire_wire::api::ErrorAnswer;
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::caller::Caller;
 use crate::daemon::Daemon;
 use crate::gate::{Door, Refusal, Visit};
 use crate::limits::{HEAD_BYTES, HEAD_DEADLINE};
@@ -28,23 +29,27 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, visitor: Visitor) {
         Visitor::Socket(stream) => {
             let own = rustix::process::getuid().as_raw();
             match stream.peer_cred() {
-                Ok(peer) if peer.uid() == own => serve_stream(daemon, stream, Door::Socket).await,
+                Ok(peer) if peer.uid() == own => {
+                    let caller = Caller::at_socket(peer.pid());
+                    serve_stream(daemon, stream, Door::Socket, caller).await;
+                }
                 other => tracing::warn!(?other, "another user's connection was refused"),
             }
         }
         Visitor::Port(stream) => {
             let door = Door::Port(daemon.port);
-            serve_stream(daemon, stream, door).await;
+            serve_stream(daemon, stream, door, Caller::at_port()).await;
         }
     }
 }
 
-async fn serve_stream<S>(daemon: Arc<Daemon>, stream: S, door: Door)
+async fn serve_stream<S>(daemon: Arc<Daemon>, stream: S, door: Door, caller: Caller)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = service_fn(move |request| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         let daemon = Arc::clone(&daemon);
+        request.extensions_mut().insert(caller.clone());
         async move { Ok::<_, Infallible>(guarded(answer(daemon, request, door)).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()

@@ -24,6 +24,20 @@ pub enum Effect {
     Files,
 }
 
+impl Effect {
+    /// The effect in one word, as schemas and the journal have it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Act => "act",
+            Self::Navigate => "navigate",
+            Self::Eval => "eval",
+            Self::Files => "files",
+        }
+    }
+}
+
 /// One thing an agent can ask for. The type itself holds its parameters.
 pub trait Action: DeserializeOwned + Serialize + schemars::JsonSchema + clap::Args + Send + 'static {
     /// Its name everywhere: `tab_new`.

@@ -472,6 +472,17 @@ impl Browser {
         }
     }
 
+    /// A tab, or the current one, and the address the browser last told of it. Asks nobody.
+    #[must_use]
+    pub fn find_place(&self, tab: Option<TabId>) -> Option<(TabId, String)> {
+        let target = match tab {
+            None => self.choose_current(&self.open_pages())?,
+            Some(id) => self.find_target(id).ok()?,
+        };
+        let url = self.registry.find(&target)?.url;
+        Some((self.tab_of_target(&target), url))
+    }
+
     /// The id of a page's tab.
     #[must_use]
     pub fn tab_of(&self, page: &Page) -> TabId {

@@ -85,6 +85,9 @@ pub struct ActionRequest {
     /// Where relative paths begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<PathBuf>,
+    /// What the caller calls itself, for the journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
 }
 
 /// What an action answers.

@@ -7,6 +7,8 @@ use clap::{Args, Subcommand};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
+use crate::commands::log::LogFlags;
+
 /// The heading of what every command takes.
 const COMMON: &str = "Common options";
 
@@ -117,6 +119,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Show what was asked of Tabwire, by whom, and what came of it.
+    ///
+    /// Reads the journal, whether or not the daemon runs. What was typed, passwords, cookies, headers, code and the
+    /// queries of addresses are not in it. `--session` shows one session's rows.
+    Log(LogFlags),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -268,7 +275,8 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        other => return Err(format!("`{other}` is no unit of time; use ms, s, m or h")),
+        "d" => 86_400.0,
+        other => return Err(format!("`{other}` is no unit of time; use ms, s, m, h or d")),
     };
     let number: f64 = digits.parse().map_err(|_| "expected a number with a unit, e.g. 10s".to_owned())?;
     Duration::try_from_secs_f64(number * unit).map_err(|error| error.to_string())

@@ -27,6 +27,8 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
 /// The variables that set nothing of the configuration.
 const OTHERS: &[Variable] = &[
     variable("TABWIRE_GLOBAL", "Set to `1`: no project, as with `--global`."),
+    variable("TABWIRE_CLIENT", "What the caller is called in the journal (`tabwire log`)."),
+    variable("TABWIRE_JOURNAL", "`off`: the daemon records nothing for `tabwire log`."),
     variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
     variable("NO_COLOR", "Set to anything: no colours."),
     variable("CI", "Set to anything: nothing is asked, as with `--yes`."),
@@ -55,6 +57,10 @@ pub(crate) struct Environment {
     pub(crate) paths: Paths,
     /// What variables set, as they are written.
     pub(crate) settings: Vec<(Key, String)>,
+    /// What the caller is called in the journal.
+    pub(crate) client: Option<String>,
+    /// Whether a journal is written.
+    pub(crate) journal: bool,
     pub(crate) is_ci: bool,
     pub(crate) path: Option<OsString>,
     pub(crate) home: Option<PathBuf>,
@@ -72,6 +78,8 @@ impl Environment {
         Self {
             paths,
             settings: read_settings(),
+            client: std::env::var("TABWIRE_CLIENT").ok().filter(|name| !name.is_empty()),
+            journal: std::env::var_os("TABWIRE_JOURNAL").is_none_or(|value| value != "off"),
             is_ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
             path: std::env::var_os("PATH"),
             home,
@@ -83,7 +91,8 @@ impl Environment {
     #[cfg(test)]
     pub(crate) fn below(home: &Path) -> Self {
         let paths = Paths::below(home);
-        Self { paths, settings: Vec::new(), is_ci: false, path: None, home: None, config_home: None }
+        let (settings, client) = (Vec::new(), None);
+        Self { paths, settings, client, journal: true, is_ci: false, path: None, home: None, config_home: None }
     }
 }
 

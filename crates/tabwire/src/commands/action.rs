@@ -31,6 +31,7 @@ pub(crate) fn ask_action(
         roots: absolute_roots(&context.roots)?,
         // Without one, relative paths are refused with what to do.
         working_directory: std::env::current_dir().ok(),
+        client: context.environment.client.clone(),
         ..request
     };
     let timeout = context.timeout.unwrap_or(PATIENCE);

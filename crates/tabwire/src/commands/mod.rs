@@ -8,6 +8,10 @@ mod config;
 mod daemon;
 mod demo;
 mod doctor;
+pub(crate) mod log;
+mod log_export;
+mod log_follow;
+mod log_lines;
 mod status;
 
 use std::path::PathBuf;
@@ -60,6 +64,7 @@ pub(crate) fn run(
 ) -> Result<ExitCode, Failure> {
     let mut code = ExitCode::SUCCESS;
     for Invocation { globals, wanted } in invocations {
+        let named = globals.session.clone();
         let configuration = load(&wanted, &globals, environment)?;
         let context = Context {
             environment,
@@ -74,6 +79,10 @@ pub(crate) fn run(
             is_global: globals.global,
         };
         code = match wanted {
+            Wanted::Command(Command::Log(flags)) => {
+                log::run(&context, named, flags)?;
+                ExitCode::SUCCESS
+            }
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {
                 let options = context.options(options)?;
@@ -126,6 +135,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             completions::run(shell);
             Ok(())
         }
+        Command::Log(flags) => log::run(context, None, flags),
         Command::Keep => return Ok(keep()),
     };
     done.map(|()| ExitCode::SUCCESS)

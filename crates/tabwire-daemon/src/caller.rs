@@ -1,0 +1,103 @@
+//! Who is at the other end of a connection: the process, and the program it runs.
+
+use std::path::PathBuf;
+
+use http::{HeaderMap, header};
+use tabwire_journal::{Asker, Door};
+
+use crate::limits::CLIENT_NAME_BYTES;
+
+/// The name our own program has among processes. It asks for somebody: the process that ran it.
+const OWN_PROGRAM: &str = "tabwire";
+
+/// Who is at the other end of a connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Caller(Asker);
+
+impl Caller {
+    /// Whoever connected to the socket.
+    pub(crate) fn at_socket(pid: Option<i32>) -> Self {
+        let unknown = Asker { pid, door: Door::Socket, ..Asker::default() };
+        let Some(process) = pid.and_then(find_process) else { return Self(unknown) };
+        let asking = if process.program == OWN_PROGRAM {
+            find_parent(process.pid).and_then(find_process).unwrap_or(process)
+        } else {
+            process
+        };
+        Self(Asker { pid: Some(asking.pid), program: Some(asking.program), ..unknown })
+    }
+
+    /// Whoever connected to the port; the system does not tell who that is.
+    pub(crate) fn at_port() -> Self {
+        Self(Asker { door: Door::Port, ..Asker::default() })
+    }
+
+    /// The caller by the name it gives itself, or else by what it says to be in HTTP.
+    pub(crate) fn named(&self, name: Option<&str>, headers: Option<&HeaderMap>) -> Asker {
+        let agent = headers.and_then(|headers| headers.get(header::USER_AGENT)?.to_str().ok());
+        // Only the product: what follows describes machines.
+        let product = agent.and_then(|agent| agent.split_whitespace().next());
+        Asker { name: name.or(product).and_then(clean_name), ..self.0.clone() }
+    }
+}
+
+/// A name of printable letters and bounded length, or none.
+fn clean_name(name: &str) -> Option<String> {
+    let printable = name.chars().filter(|letter| !letter.is_control());
+    let mut clean = String::new();
+    for letter in printable {
+        if clean.len() + letter.len_utf8() > CLIENT_NAME_BYTES {
+            break;
+        }
+        clean.push(letter);
+    }
+    let clean = clean.trim().to_owned();
+    (!clean.is_empty()).then_some(clean)
+}
+
+struct Process {
+    pid: i32,
+    program: String,
+}
+
+fn facts(pid: i32, name: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{name}"))
+}
+
+fn find_process(pid: i32) -> Option<Process> {
+    let program = std::fs::read_to_string(facts(pid, "comm")).ok()?;
+    Some(Process { pid, program: clean_name(&program)? })
+}
+
+fn find_parent(pid: i32) -> Option<i32> {
+    let status = std::fs::read_to_string(facts(pid, "stat")).ok()?;
+    // The program's name stands in parentheses and may have some itself.
+    let (_, rest) = status.rsplit_once(')')?;
+    let parent = rest.split_whitespace().nth(1)?.parse().ok()?;
+    (parent > 1).then_some(parent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_caller_is_known_by_process_and_by_the_name_it_gives() {
+        let own = std::process::id().cast_signed();
+        let caller = Caller::at_socket(Some(own));
+        let asker = caller.named(Some(" my\u{7} agent "), None);
+        assert_eq!(
+            (asker.name.as_deref(), asker.pid, asker.door),
+            (Some("my agent"), Some(own), Door::Socket)
+        );
+        assert!(asker.program.is_some_and(|program| !program.is_empty()));
+        assert_eq!(find_parent(own), Some(std::os::unix::process::parent_id().cast_signed()));
+        let gone = Caller::at_socket(Some(i32::MAX)).named(None, None);
+        assert_eq!((gone.pid, gone.program), (Some(i32::MAX), None));
+        let mut headers = HeaderMap::new();
+        headers.insert(header::USER_AGENT, "Playwright/1.60 (x64; ubuntu 24.04)".parse().expect("a header"));
+        let asker = Caller::at_port().named(None, Some(&headers));
+        assert_eq!((asker.name.as_deref(), asker.door), (Some("Playwright/1.60"), Door::Port));
+        assert_eq!(clean_name(&"ä".repeat(500)).map(|name| name.len()), Some(CLIENT_NAME_BYTES));
+    }
+}

@@ -1,0 +1,195 @@
+//! The journal's database as its one writer sees it. Synchronous; whoever calls waits for the disk.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use rusqlite::{Connection, OpenFlags, Statement, TransactionBehavior, params};
+
+use crate::bounds::Bounds;
+use crate::entry::{Entry, Outcome};
+use crate::error::JournalError;
+use crate::limits::{CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROWS_BETWEEN_LOOKS};
+use crate::row::RowNumber;
+use crate::safe_file;
+use crate::schema::{INSERT, STEPS, migrate};
+use crate::set_aside::{SetAside, set_aside, with_suffix};
+use crate::telling::cut;
+
+/// An open database that rows are added to.
+#[derive(Debug)]
+pub(crate) struct Store {
+    connection: Connection,
+    path: PathBuf,
+    bounds: Bounds,
+    /// Rows added since the size was looked at.
+    unlooked: u64,
+}
+
+impl Store {
+    /// Opens the journal. One that cannot be used is set aside and a new one begun.
+    pub(crate) fn open(path: &Path, bounds: Bounds) -> Result<(Self, Option<SetAside>), JournalError> {
+        match Self::try_open(path, bounds) {
+            Ok(store) => Ok((store, None)),
+            Err(reason @ (JournalError::Damaged | JournalError::Newer { .. })) => {
+                let aside = set_aside(path, reason)?;
+                Ok((Self::try_open(path, bounds)?, Some(aside)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn try_open(path: &Path, bounds: Bounds) -> Result<Self, JournalError> {
+        safe_file::prepare(path)?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(LOCK_DEADLINE)?;
+        // Before the first table, else it is without effect.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // The log is carried over after answers were given, not while somebody waits.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
+        connection.pragma_update(None, "trusted_schema", false)?;
+        migrate(&mut connection, STEPS)?;
+        let store = Self { connection, path: path.to_owned(), bounds, unlooked: ROWS_BETWEEN_LOOKS };
+        store.check_last()?;
+        Ok(store)
+    }
+
+    /// Reads the newest row whole, which a damaged file often cannot give.
+    fn check_last(&self) -> Result<(), JournalError> {
+        let sql = "SELECT length(action) FROM entries ORDER BY number DESC LIMIT 1";
+        match self.connection.query_row(sql, [], |row| row.get::<_, i64>(0)) {
+            Ok(_) | Err(rusqlite::Error::QueryReturnedNoRows) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Lets go of the database, sets it aside and begins a new one.
+    pub(crate) fn begin_anew(self, reason: JournalError) -> Result<(Self, SetAside), JournalError> {
+        let Self { connection, path, bounds, .. } = self;
+        drop(connection);
+        let aside = set_aside(&path, reason)?;
+        Ok((Self::try_open(&path, bounds)?, aside))
+    }
+
+    /// Adds rows, all or none. When this returns they outlive the process.
+    pub(crate) fn append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
+        let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut numbers = Vec::with_capacity(entries.len());
+        {
+            let mut insert = transaction.prepare_cached(INSERT)?;
+            for entry in entries {
+                numbers.push(RowNumber(write(&mut insert, entry)?));
+            }
+        }
+        transaction.commit()?;
+        self.unlooked += u64::try_from(entries.len()).unwrap_or_default();
+        Ok(numbers)
+    }
+
+    /// Keeps the journal within its bounds. Called when nobody waits.
+    pub(crate) fn tend(&mut self) -> Result<(), JournalError> {
+        if self.unlooked >= ROWS_BETWEEN_LOOKS {
+            self.unlooked = 0;
+            self.drop_oldest()?;
+        }
+        let log = with_suffix(&self.path, "-wal").metadata().map_or(0, |data| data.len());
+        if log >= self.bounds.log_bytes {
+            self.carry_over("PASSIVE")?;
+        }
+        // Somebody reads for long: the log could not begin again from its start.
+        if log >= self.bounds.log_bytes.saturating_mul(2) {
+            self.carry_over("TRUNCATE")?;
+        }
+        Ok(())
+    }
+
+    fn number(&self, pragma: &str) -> Result<u64, JournalError> {
+        let value: i64 = self.connection.pragma_query_value(None, pragma, |row| row.get(0))?;
+        Ok(u64::try_from(value).unwrap_or_default())
+    }
+
+    fn drop_oldest(&mut self) -> Result<(), JournalError> {
+        let ends = "SELECT ifnull(min(number), 0), ifnull(max(number), -1) FROM entries";
+        let (first, last): (i64, i64) =
+            self.connection.query_row(ends, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let rows = u64::try_from(last - first + 1).unwrap_or_default();
+        let part = (self.bounds.rows / PART_THAT_GOES).max(1);
+        if rows > self.bounds.rows {
+            self.drop_rows(first, rows - self.bounds.rows + part)?;
+        }
+        let page = self.number("page_size")?.max(1);
+        let ceiling = self.bounds.database_bytes() / page;
+        let (pages, free) = (self.number("page_count")?, self.number("freelist_count")?);
+        if pages.saturating_sub(free) >= ceiling && rows > 1 {
+            let excess = (pages - free).saturating_sub(ceiling);
+            // As many rows as the excess pages hold, and a part more, so that this is seldom done.
+            let share = rows.saturating_mul(excess) / pages.max(1) + rows / PART_THAT_GOES;
+            self.drop_rows(first, share.clamp(1, rows - 1))?;
+        }
+        let (pages, free) = (self.number("page_count")?, self.number("freelist_count")?);
+        if pages > ceiling {
+            self.give_back(free.min(pages - ceiling))?;
+        }
+        Ok(())
+    }
+
+    fn drop_rows(&self, first: i64, count: u64) -> Result<(), JournalError> {
+        let below = first.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
+        self.connection.execute("DELETE FROM entries WHERE number < ?1", [below])?;
+        Ok(())
+    }
+
+    /// Gives free pages back to the file system.
+    fn give_back(&self, pages: u64) -> Result<(), JournalError> {
+        if pages == 0 {
+            return Ok(());
+        }
+        let mut vacuum = self.connection.prepare(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        let mut steps = vacuum.query([])?;
+        // One step frees one page.
+        while steps.next()?.is_some() {}
+        drop(steps);
+        self.carry_over("TRUNCATE")
+    }
+
+    fn carry_over(&self, how: &str) -> Result<(), JournalError> {
+        // Being kept from it by a reader is no failure; it is tried again.
+        self.connection.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |_| Ok(()))?;
+        Ok(())
+    }
+}
+
+fn write(insert: &mut Statement<'_>, entry: &Entry) -> rusqlite::Result<i64> {
+    let since = entry.time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let message = match &entry.outcome {
+        Outcome::Done => None,
+        Outcome::Failed { message, .. } => Some(message.as_str()),
+    };
+    let name = |text: &Option<String>| text.as_deref().map(|text| cut(text, NAME_BYTES));
+    insert.insert(params![
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        i64::try_from(entry.duration.as_micros()).unwrap_or(i64::MAX),
+        name(&entry.project),
+        entry.session.as_str(),
+        name(&entry.asker.name),
+        entry.asker.pid,
+        name(&entry.asker.program),
+        entry.asker.door.as_str(),
+        entry.action,
+        entry.effect,
+        entry.tab.map(|tab| tab.to_string()),
+        entry.origin.as_ref().map(|origin| origin.as_str()),
+        entry.ruling.verdict.as_str(),
+        entry.ruling.by,
+        entry.ruling.reason,
+        entry.outcome.as_str(),
+        entry.parameters.to_text(),
+        entry.changes.to_text(),
+        message,
+    ])
+}

@@ -1,0 +1,94 @@
+//! `log export`: writes rows to a file or to standard output.
+
+use std::fs::OpenOptions;
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tabwire_journal::{Filter, JournalError, Row, csv_heading, csv_line};
+use tabwire_wire::{ErrorCode, Failure};
+
+use super::Context;
+use super::log::{find_reader, unreadable};
+use super::log_lines::line;
+
+pub(super) fn run(
+    context: &Context<'_>,
+    filter: Filter,
+    file: Option<PathBuf>,
+    csv: bool,
+) -> Result<(), Failure> {
+    match file.filter(|file| file.as_os_str() != "-") {
+        None => match write_rows(context, filter, csv, &mut BufWriter::new(std::io::stdout().lock())) {
+            Ok(_) => Ok(()),
+            Err(Trouble::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            Err(Trouble::Output(error)) => Err(unwritable(Path::new("standard output"), &error)),
+            Err(Trouble::Failed(failure)) => Err(failure),
+        },
+        Some(path) => {
+            let rows = write_file(context, filter, csv, &path)?;
+            let answer = json!({"rows": rows, "path": path});
+            context.printer.answer(&answer, || format!("{rows} rows are in {}.", path.display()));
+            Ok(())
+        }
+    }
+}
+
+/// Why rows were not written.
+enum Trouble {
+    Output(std::io::Error),
+    Failed(Failure),
+}
+
+/// Writes beside the file and gives it its name at the end, so that half an export never passes for a whole one.
+fn write_file(context: &Context<'_>, filter: Filter, csv: bool, path: &Path) -> Result<u64, Failure> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
+    let mut output = BufWriter::new(opened.map_err(|error| unwritable(&part, &error))?);
+    let written = match write_rows(context, filter, csv, &mut output) {
+        Ok(rows) => output.flush().and_then(|()| std::fs::rename(&part, path)).map(|()| rows),
+        Err(Trouble::Output(error)) => Err(error),
+        Err(Trouble::Failed(failure)) => {
+            let _ = std::fs::remove_file(&part);
+            return Err(failure);
+        }
+    };
+    written.map_err(|error| {
+        let _ = std::fs::remove_file(&part);
+        unwritable(path, &error)
+    })
+}
+
+fn write_rows(
+    context: &Context<'_>,
+    mut filter: Filter,
+    csv: bool,
+    output: &mut impl Write,
+) -> Result<u64, Trouble> {
+    let form = |row: &Row| if csv { csv_line(row) } else { line(row, true) };
+    if csv {
+        writeln!(output, "{}", csv_heading()).map_err(Trouble::Output)?;
+    }
+    let mut count = 0;
+    let reader = find_reader(context).map_err(Trouble::Failed)?;
+    while let Some(reader) = &reader {
+        let failed = |error: JournalError| Trouble::Failed(unreadable(context, &error));
+        let rows = reader.next(&filter).map_err(failed)?;
+        let Some(last) = rows.last() else { break };
+        filter.after = Some(last.number);
+        for row in &rows {
+            writeln!(output, "{}", form(row)).map_err(Trouble::Output)?;
+            count += 1;
+        }
+    }
+    output.flush().map_err(Trouble::Output)?;
+    Ok(count)
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    let message = format!("The rows cannot be written to {}: {error}.", path.display());
+    Failure::new(ErrorCode::BadArgs, message).with_hint("Choose another file, or make room on the disk.")
+}

@@ -15,6 +15,7 @@ mod doctor;
 mod evaluation;
 mod files;
 mod fixture_site;
+mod journal;
 mod leftover;
 mod link_fault;
 mod process;

@@ -27,6 +27,8 @@ pub struct DaemonConfig {
     pub home: Option<PathBuf>,
     /// How long a browser outlives a daemon that died; the keeper's default when absent.
     pub linger: Option<Duration>,
+    /// Whether a journal is written.
+    pub journal: bool,
     /// How long to stay with nothing to do.
     pub idle_exit: Duration,
 }

@@ -124,7 +124,7 @@ impl Daemon {
             fleet: Fleet::new(config.clone(), instance, tasks.clone()),
             sessions: SessionTable::new(config.paths.sessions(), Arc::clone(&files), tasks.clone()),
             files,
-            scribe: Scribe::start(&config.paths.journal()),
+            scribe: Scribe::start(config.journal.then(|| config.paths.journal()).as_deref()),
             tasks,
             work: Work::default(),
             since: Instant::now(),

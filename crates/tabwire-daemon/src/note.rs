@@ -153,3 +153,124 @@ fn hidden(action: &str, params: &Value) -> Value {
         other => other.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use serde_json::json;
+    use tabwire_engine::ACTIONS;
+    use tabwire_journal::{Filter, Reader};
+
+    use super::*;
+    use crate::told_parameters::told_parameters;
+
+    const CANARY: &str = "hunter2 canary";
+
+    /// A value with the canary in it for a parameter of this kind, in every place that is not told.
+    fn planted(telling: Option<Telling>, kind: &str) -> Value {
+        let text = match telling {
+            Some(Telling::Address | Telling::Origin) => {
+                format!("https://{CANARY}:{CANARY}@a.test/b?{CANARY}#{CANARY}").replace(' ', "%20")
+            }
+            Some(Telling::Target) => format!("input[value=\"{CANARY}\"]"),
+            // Names of files are told.
+            Some(Telling::Path) => "file.txt".to_owned(),
+            _ => CANARY.to_owned(),
+        };
+        if kind.contains("array") { json!([text, {(CANARY): text}]) } else { json!(text) }
+    }
+
+    fn search(directory: &Path) {
+        let words = [CANARY, "hunter2", "canary"];
+        for file in std::fs::read_dir(directory).expect("a directory").flatten() {
+            let bytes = std::fs::read(file.path()).expect("a file");
+            for word in words {
+                let found = bytes.windows(word.len()).any(|window| window == word.as_bytes());
+                assert!(!found, "{word} is in {:?}", file.file_name());
+            }
+        }
+    }
+
+    async fn run(scribe: &Arc<Scribe>, name: &str, params: Value, failure: Option<&Failure>) {
+        let request = ActionRequest { params, ..ActionRequest::default() };
+        let mut note = Note::of_action(scribe, name, &request, Asker::default());
+        note.result(&json!({
+            "url": format!("https://a.test/{CANARY}?{CANARY}"), "value": CANARY, "did": CANARY, "element": CANARY,
+            "title": CANARY, "text": CANARY, "dialog": {"message": CANARY}, "console_errors": [CANARY],
+            "cookies": [{"value": CANARY}], "status": CANARY, (CANARY): CANARY,
+        }));
+        assert_eq!(note.finish(failure).await, [""; 0]);
+    }
+
+    #[tokio::test]
+    async fn t39_no_canary_in_any_parameter_result_or_message_reaches_the_file() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("state/journal.db");
+        let scribe = Scribe::start(Some(&path));
+        let codes =
+            [ErrorCode::EvalFailed, ErrorCode::BadArgs, ErrorCode::Internal, ErrorCode::SelectorNotFound];
+        let names = ["open", "close", CANARY].into_iter().chain(ACTIONS.iter().map(|action| action.name));
+        let mut written = 0;
+        for name in names {
+            let told = told_parameters(name);
+            let schema = find_action(name).map(|action| (action.parameters)()).unwrap_or_default();
+            let mut params = Map::new();
+            for (parameter, schema) in schema["properties"].as_object().into_iter().flatten() {
+                let telling = told.iter().find(|(known, _)| known == parameter).map(|(_, telling)| *telling);
+                params.insert(parameter.clone(), planted(telling, &schema["type"].to_string()));
+            }
+            params.entry("url").or_insert_with(|| planted(Some(Telling::Address), "string"));
+            params.insert(CANARY.to_owned(), json!(CANARY));
+            let params = Value::Object(params);
+            run(&scribe, name, params.clone(), None).await;
+            for code in codes {
+                let message = format!("It failed with {CANARY} at {params}, `{CANARY}`: {CANARY}");
+                run(&scribe, name, params.clone(), Some(&Failure::new(code, message))).await;
+            }
+            written += 1 + codes.len();
+        }
+        search(path.parent().expect("a directory"));
+        scribe.close().await;
+        search(path.parent().expect("a directory"));
+        let rows = Reader::open(&path).expect("a journal").last(&Filter::default(), 10_000).expect("rows");
+        assert_eq!(rows.len(), written);
+        let fill = rows.iter().find(|row| row.action == "fill" && row.is_ok()).expect("a row");
+        assert_eq!(fill.params, json!({"target": "input[value=…]", "nth": "…", "value": "…"}));
+        assert_eq!(fill.changes["url"], "https://a.test");
+        assert!(rows.iter().any(|row| row.action == "unknown"), "a name that is no action's is not told");
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_broken_off_has_its_row() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("state/journal.db");
+        let scribe = Scribe::start(Some(&path));
+        drop(Note::of_action(&scribe, "click", &ActionRequest::default(), Asker::default()));
+        scribe.close().await;
+        let rows = Reader::open(&path).expect("a journal").last(&Filter::default(), 10).expect("rows");
+        assert_eq!(rows.iter().map(|row| row.result.as_str()).collect::<Vec<_>>(), ["OUTCOME_UNKNOWN"]);
+    }
+
+    #[tokio::test]
+    async fn f32_a_journal_that_cannot_be_written_is_said_once_and_costs_nothing_else() {
+        let home = tempfile::tempdir().expect("a directory");
+        let path = home.path().join("state/journal.db");
+        std::fs::create_dir_all(&path).expect("something in the way");
+        let scribe = Scribe::start(Some(&path));
+        let told = async || {
+            let request = ActionRequest::default();
+            Note::of_action(&scribe, "click", &request, Asker::default()).finish(None).await
+        };
+        let first = told().await;
+        assert!(
+            first.len() == 1 && first[0].contains("journal") && first[0].contains("not a file"),
+            "{first:?}"
+        );
+        assert_eq!(told().await, [""; 0]);
+        std::fs::remove_dir(&path).expect("out of the way");
+        assert_eq!(told().await, [""; 0]);
+        let rows = Reader::open(&path).expect("written again").last(&Filter::default(), 10).expect("rows");
+        assert_eq!(rows.len(), 1);
+    }
+}

@@ -11,7 +11,7 @@ use crate::limits::{JOURNAL_CLOSE_DEADLINE, JOURNAL_DEADLINE, JOURNAL_NOTICES};
 /// Writes the journal.
 #[derive(Debug)]
 pub(crate) struct Scribe {
-    /// Absent when the system gives no thread for it.
+    /// Absent when none is wanted, or the system gives no thread for it.
     journal: Option<Journal>,
     standing: Arc<Mutex<Standing>>,
 }
@@ -57,9 +57,10 @@ fn lock(standing: &Mutex<Standing>) -> std::sync::MutexGuard<'_, Standing> {
 }
 
 impl Scribe {
-    /// Begins to write the journal at this path.
-    pub(crate) fn start(path: &Path) -> Arc<Self> {
+    /// Begins to write the journal at this path; without one, nothing is written.
+    pub(crate) fn start(path: Option<&Path>) -> Arc<Self> {
         let standing = Arc::new(Mutex::new(Standing::default()));
+        let Some(path) = path else { return Arc::new(Self { journal: None, standing }) };
         let told = Arc::clone(&standing);
         let journal = Journal::start(path, Bounds::default(), move |SetAside { path, reason }| {
             let path = path.display();
@@ -69,6 +70,11 @@ impl Scribe {
             lock(&standing).take_in(&Err(error.clone()));
         }
         Arc::new(Self { journal: journal.ok(), standing })
+    }
+
+    /// Whether rows are written at all.
+    pub(crate) fn writes(&self) -> bool {
+        self.journal.is_some()
     }
 
     /// Writes a row and waits until it is safe, within bounds; gives what users are to be told.

@@ -30,7 +30,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, visitor: Visitor) {
             let own = rustix::process::getuid().as_raw();
             match stream.peer_cred() {
                 Ok(peer) if peer.uid() == own => {
-                    let caller = Caller::at_socket(peer.pid());
+                    let caller = Caller::at_socket(peer.pid().filter(|_| daemon.scribe.writes()));
                     serve_stream(daemon, stream, Door::Socket, caller).await;
                 }
                 other => tracing::warn!(?other, "another user's connection was refused"),

@@ -38,6 +38,7 @@ fn run(home: &Path, port: u16) -> ExitCode {
         config_home: None,
         home: None,
         linger: Some(Duration::from_secs(1)),
+        journal: true,
         idle_exit: Duration::from_secs(120),
     };
     match runtime.block_on(Daemon::run(config, || tell(&json!({"ready": true})))) {

@@ -26,6 +26,7 @@ async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> 
         config_home: None,
         home: None,
         linger: None,
+        journal: true,
         idle_exit: Duration::from_secs(3600),
     };
     let ready = Notify::new();

@@ -77,6 +77,7 @@ fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure>
         home: environment.home.clone(),
         config_home: environment.config_home.clone(),
         linger: configuration.time(Key::Linger).map(|set| set.value),
+        journal: environment.journal,
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -127,7 +127,7 @@ fn rows_can_be_followed_and_survive_a_killed_daemon_without_secrets() {
     let mut follower = world.start(&["--json", "log", "--follow"]);
     let lines = printed(&mut follower);
     world.open(&["about:blank"]);
-    let mut next = || -> Value {
+    let next = || -> Value {
         let line = lines.recv_timeout(Duration::from_secs(SECONDS)).expect("a row comes");
         serde_json::from_str(&line).expect("one object a line")
     };

@@ -23,6 +23,8 @@ pub(crate) struct Store {
     bounds: Bounds,
     /// Rows added since the size was looked at.
     unlooked: u64,
+    /// The disk was full: the log is made short as soon as that can be done, for it takes most of the room.
+    is_tight: bool,
 }
 
 impl Store {
@@ -54,7 +56,8 @@ impl Store {
         connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
         connection.pragma_update(None, "trusted_schema", false)?;
         migrate(&mut connection, STEPS)?;
-        let store = Self { connection, path: path.to_owned(), bounds, unlooked: ROWS_BETWEEN_LOOKS };
+        let store =
+            Self { connection, path: path.to_owned(), bounds, unlooked: ROWS_BETWEEN_LOOKS, is_tight: false };
         store.check_last()?;
         Ok(store)
     }
@@ -78,6 +81,12 @@ impl Store {
 
     /// Adds rows, all or none. When this returns they outlive the process.
     pub(crate) fn append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
+        let written = self.try_append(entries);
+        self.is_tight |= matches!(written, Err(JournalError::Full));
+        written
+    }
+
+    fn try_append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut numbers = Vec::with_capacity(entries.len());
         {
@@ -93,6 +102,10 @@ impl Store {
 
     /// Keeps the journal within its bounds. Called when nobody waits.
     pub(crate) fn tend(&mut self) -> Result<(), JournalError> {
+        if self.is_tight {
+            self.carry_over("TRUNCATE")?;
+            self.is_tight = false;
+        }
         if self.unlooked >= ROWS_BETWEEN_LOOKS {
             self.unlooked = 0;
             self.drop_oldest()?;

@@ -92,7 +92,16 @@ impl Environment {
     pub(crate) fn below(home: &Path) -> Self {
         let paths = Paths::below(home);
         let (settings, client) = (Vec::new(), None);
-        Self { paths, settings, client, journal: true, is_ci: false, path: None, home: None, config_home: None }
+        Self {
+            paths,
+            settings,
+            client,
+            journal: true,
+            is_ci: false,
+            path: None,
+            home: None,
+            config_home: None,
+        }
     }
 }
 

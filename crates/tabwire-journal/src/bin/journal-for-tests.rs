@@ -13,8 +13,9 @@ use tabwire_wire::SessionName;
 /// How long one row may take before the program gives up.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Failures after which the program makes room, and rows it writes then.
+/// Failures after which the program makes room or gives up, and rows it writes when there is room.
 const FAILURES: usize = 3;
+const FAILURES_AT_MOST: usize = 100;
 const ROWS_AFTER: usize = 50;
 
 fn main() -> ExitCode {
@@ -65,9 +66,15 @@ fn append(path: &Path, filler: Option<&Path>) -> Option<()> {
                 failures += 1;
                 "full".to_owned()
             }
-            Err(error) => error.to_string(),
+            Err(error) => {
+                failures += 1;
+                error.to_string()
+            }
         };
         writeln!(stdout, "{told}").and_then(|()| stdout.flush()).ok()?;
+        if failures > FAILURES_AT_MOST {
+            return None;
+        }
         if failures == FAILURES && left.is_none() {
             std::fs::remove_file(filler?).ok()?;
             left = Some(ROWS_AFTER);

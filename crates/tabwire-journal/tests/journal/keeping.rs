@@ -12,6 +12,7 @@ use crate::sample::{Desk, PATIENCE, bytes_of, click, large};
 fn a_row_is_read_as_it_was_written() {
     let desk = Desk::new();
     let numbers = desk.write([click()]);
+    assert_eq!(desk.files(), ["journal.db"], "closing leaves one file");
     let rows = desk.rows(&Filter::default());
     assert_eq!(rows.first().map(|row| row.number), numbers.first().copied());
     let expected = serde_json::json!({
@@ -24,7 +25,6 @@ fn a_row_is_read_as_it_was_written() {
     let mode =
         |name: &str| desk.path.with_file_name(name).metadata().expect("a file").permissions().mode() & 0o777;
     assert_eq!(mode("journal.db"), 0o600);
-    assert_eq!(desk.files(), ["journal.db"], "closing leaves one file");
     let journal = desk.start(Bounds::default());
     journal.append(click(), PATIENCE).expect("written");
     assert_eq!((mode("journal.db-wal"), mode("journal.db-shm")), (0o600, 0o600));

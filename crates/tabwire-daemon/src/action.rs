@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, Context, Definition, Effect, LoadState, Witness, checked_address, find_action,
+    ACTIONS, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address, find_action,
+    find_similar,
 };
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{ErrorCode, Failure, TabId};
@@ -105,8 +106,11 @@ impl Daemon {
         let answered = answered?;
         note.result(&answered.value);
         notices.extend(answered.notices);
+        let bare =
+            answered.bare.filter(|_| request.raw).unwrap_or(BareValue { text: answered.text, cut: None });
+        notices.extend(bare.cut);
         let (result, text) =
-            if request.text { (Value::Null, Some(answered.text)) } else { (answered.value, None) };
+            if request.text { (Value::Null, Some(bare.text)) } else { (answered.value, None) };
         Ok(ActionAnswer { session: request.session, result, text, notices })
     }
 
@@ -216,8 +220,10 @@ async fn open_page(
 fn unknown_action(name: &str) -> Failure {
     let known: Vec<&str> =
         ["open", "close"].into_iter().chain(ACTIONS.iter().map(|action| action.name)).collect();
+    let meant = find_similar(name, known.iter().copied());
+    let meant = meant.map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
     Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{name}`."))
-        .with_hint(format!("The actions are: {}.", known.join(", ")))
+        .with_hint(format!("{meant}The actions are: {}.", known.join(", ")))
 }
 
 fn read_params<T: for<'de> Deserialize<'de>>(params: &Value) -> Result<T, Failure> {

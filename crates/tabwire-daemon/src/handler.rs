@@ -42,6 +42,8 @@ impl Daemon {
                     Err(error) => return error.answer(),
                 }
             }
+            RouteName::Complete => Ok(json_answer(StatusCode::OK, &self.known_names(&request))),
+            RouteName::Progress => Ok(json_answer(StatusCode::OK, &self.progress(&request))),
             RouteName::Status => Ok(json_answer(StatusCode::OK, &self.status().await)),
             RouteName::CdpUrl => match read_body(request).await {
                 Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),

@@ -21,6 +21,7 @@ mod handler;
 mod handshake;
 mod hub;
 mod hub_task;
+mod known;
 pub mod limits;
 mod listener;
 mod lock;

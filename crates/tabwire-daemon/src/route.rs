@@ -28,6 +28,10 @@ pub enum RouteName {
     Actions,
     /// One action.
     Action,
+    /// Names of sessions, tabs and refs, for completion.
+    Complete,
+    /// What a session is busy with.
+    Progress,
     /// The daemon, its browsers and sessions.
     Status,
     /// An address for CDP clients.
@@ -68,6 +72,8 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::ClientSlot, "GET", "/client-slot", Access::Session),
     route(RouteName::Actions, "GET", "/v1/actions", Access::User),
     route(RouteName::Action, "POST", "/v1/actions/*", Access::User),
+    route(RouteName::Complete, "GET", "/v1/complete", Access::User),
+    route(RouteName::Progress, "GET", "/v1/progress", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
     route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),

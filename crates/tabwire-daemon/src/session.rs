@@ -192,6 +192,16 @@ impl Session {
         self.live.lock().await.clone()
     }
 
+    /// The session's browser if it has one and is not just getting another; waits for nothing.
+    pub(crate) fn peek_live(&self) -> Option<Arc<LiveSession>> {
+        self.live.try_lock().ok()?.clone()
+    }
+
+    /// Whether the session's browser is being started or reached.
+    pub(crate) fn is_starting(&self) -> bool {
+        self.live.try_lock().is_err()
+    }
+
     /// How the session is; never starts anything. A session that is starting says so.
     pub(crate) async fn status(&self) -> Option<SessionStatus> {
         let live = match self.live.try_lock() {

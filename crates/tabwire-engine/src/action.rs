@@ -5,7 +5,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::bare_value::BareValue;
 use crate::context::Context;
+use crate::suggestion::find_similar;
 use crate::witness::Witness;
 
 /// What an action does to the world, which decides who may ask for it.
@@ -38,12 +40,31 @@ impl Effect {
     }
 }
 
+/// A command line that shows what an action is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Example {
+    /// What is typed.
+    pub line: &'static str,
+    /// What it does, as a sentence.
+    pub does: &'static str,
+}
+
+impl Example {
+    /// An example.
+    #[must_use]
+    pub const fn new(line: &'static str, does: &'static str) -> Self {
+        Self { line, does }
+    }
+}
+
 /// One thing an agent can ask for. The type itself holds its parameters.
 pub trait Action: DeserializeOwned + Serialize + schemars::JsonSchema + clap::Args + Send + 'static {
     /// Its name everywhere: `tab_new`.
     const NAME: &'static str;
     /// What it does to the world.
     const EFFECT: Effect;
+    /// Command lines that show what it is good for; a test reads each of them.
+    const EXAMPLES: &'static [Example];
     /// What it answers.
     type Output: Serialize + schemars::JsonSchema + Render + Send;
 
@@ -58,6 +79,11 @@ pub trait Action: DeserializeOwned + Serialize + schemars::JsonSchema + clap::Ar
 pub trait Render {
     /// The answer as text, without a line break at its end.
     fn render(&self) -> String;
+
+    /// The answer's value alone, for scripts; none when the text is as good.
+    fn bare(&self) -> Option<BareValue> {
+        None
+    }
 }
 
 /// An action's answer in both forms.
@@ -67,6 +93,8 @@ pub struct Answered {
     pub value: Value,
     /// As text.
     pub text: String,
+    /// The value alone, when it is another than the text.
+    pub bare: Option<BareValue>,
     /// What the user should know besides.
     pub notices: Vec<String>,
 }
@@ -81,6 +109,8 @@ pub struct Definition {
     pub name: &'static str,
     /// What it does to the world.
     pub effect: Effect,
+    /// Command lines that show what it is good for.
+    pub examples: &'static [Example],
     /// Adds its arguments and help to a command of the command line.
     pub arguments: fn(clap::Command) -> clap::Command,
     /// Reads its parameters from the command line.
@@ -99,6 +129,7 @@ impl Definition {
         Self {
             name: A::NAME,
             effect: A::EFFECT,
+            examples: A::EXAMPLES,
             arguments: A::augment_args,
             read_arguments: |matches| {
                 let action = A::from_arg_matches(matches)?;
@@ -113,7 +144,9 @@ impl Definition {
                     let value = serde_json::to_value(&output).map_err(|error| {
                         Failure::new(ErrorCode::Internal, format!("The answer cannot be written: {error}."))
                     })?;
-                    Ok(Answered { value, text: output.render(), notices: Vec::new() })
+                    let bare = context.wants_text.then(|| output.bare()).flatten();
+                    let text = output.render();
+                    Ok(Answered { value, text, bare, notices: Vec::new() })
                 })
             },
         }
@@ -152,10 +185,12 @@ impl Definition {
             None => Ok(()),
             Some(name) => {
                 let message = format!("The action {} has no parameter `{name}`.", self.name);
+                let meant = find_similar(name, known.iter().copied());
+                let meant = meant.map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
                 let hint = if known.is_empty() {
                     "It takes none.".to_owned()
                 } else {
-                    format!("Its parameters are: {}.", known.join(", "))
+                    format!("{meant}Its parameters are: {}.", known.join(", "))
                 };
                 Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint))
             }

@@ -176,6 +176,20 @@ impl Browser {
         Ok(self.describe(listed.target_infos.into_iter().filter(is_known).collect()))
     }
 
+    /// The tabs as they were last told of; asks nothing.
+    pub(crate) fn listed_tabs(&self) -> Vec<TabInfo> {
+        self.describe(self.open_pages())
+    }
+
+    /// The page of a tab, or of the current one, if it has been used; asks nothing.
+    pub(crate) fn used_page(&self, tab: Option<TabId>) -> Option<Page> {
+        let target = match tab {
+            None => self.choose_current(&self.open_pages())?,
+            Some(id) => self.find_target(id).ok()?,
+        };
+        self.find_page(&target)
+    }
+
     fn describe(&self, open: Vec<TargetInfo>) -> Vec<TabInfo> {
         let current = self.choose_current(&open);
         let mut state = self.state();

@@ -19,6 +19,7 @@ fn describe(action: &Definition) -> Value {
         "command": action.command_name(),
         "effect": action.effect,
         "description": description,
+        "examples": action.examples,
         "parameters": lean(parameters),
         "output": lean((action.output)()),
     })

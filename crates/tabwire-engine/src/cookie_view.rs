@@ -36,6 +36,16 @@ pub(crate) struct CookieView {
 }
 
 impl CookieView {
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its value; empty unless it was asked for.
+    pub(crate) fn value(&self) -> &str {
+        self.value.as_deref().unwrap_or_default()
+    }
+
     /// A cookie with or without its value.
     pub(crate) fn of(cookie: &Cookie, with_value: bool) -> Self {
         Self {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::bare_value::BareValue;
 use crate::limits::{READING_CHARACTERS, READING_CHARACTERS_MOST};
 use crate::reading::PageReading;
 use crate::snapshot::{LinkTarget, PageText, enclose};
@@ -82,6 +83,21 @@ impl Excerpt {
             unread_frames: reading.unread,
             start: stretch.from,
         })
+    }
+
+    /// The stretch alone.
+    pub(crate) fn bare(&self) -> BareValue {
+        let cut = match self.next {
+            Some(next) => Some(format!(
+                "This is only a part: characters {} to {next} of {}. Go on with --from {next}, or raise --limit.",
+                self.start, self.characters
+            )),
+            None if self.truncated => {
+                Some("The page has more text than can be read at once; ask for a part.".to_owned())
+            }
+            None => None,
+        };
+        BareValue::whole(self.text.clone()).with_cut(cut)
     }
 
     /// The stretch within its fence, and what is left.

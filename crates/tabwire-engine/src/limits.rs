@@ -300,3 +300,6 @@ pub const RECORDING_FIRST: Duration = Duration::from_secs(3);
 
 /// How long a tab may take to close before it is asked again.
 pub const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How many refs of a snapshot are offered for completion.
+pub const KNOWN_REFS: usize = 500;

@@ -66,6 +66,11 @@ impl Recordings {
         tabs.next().filter(|_| tabs.next().is_none())
     }
 
+    /// The tabs that are being recorded, and for how long.
+    pub(crate) fn ages(&self) -> Vec<(TabId, std::time::Duration)> {
+        self.running().iter().map(|(tab, recording)| (*tab, recording.age())).collect()
+    }
+
     /// Keeps a recording until it is stopped.
     pub(crate) fn keep(&self, tab: TabId, recording: Recording) {
         self.running().insert(tab, recording);

@@ -6,6 +6,7 @@ use tabwire_cdp::Deadline;
 use tabwire_wire::{Failure, TabId};
 
 use crate::action::Render;
+use crate::bare_value::BareValue;
 use crate::browser::Browser;
 use crate::navigation::Arrival;
 use crate::page::Page;
@@ -51,5 +52,9 @@ impl Render for Went {
         }
         lines.extend(self.arrival.redirects.iter().map(|url| format!("redirected from {url}")));
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::whole(self.url.clone()))
     }
 }

@@ -76,6 +76,9 @@ pub struct ActionRequest {
     /// Whether the answer is wanted as text for people and models, in place of data.
     #[serde(skip_serializing_if = "is_false")]
     pub text: bool,
+    /// Whether the text is to be the bare value, for scripts; goes with `text`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub raw: bool,
     /// How long it may take, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,

@@ -8,9 +8,20 @@ use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
 use crate::commands::log::LogFlags;
+use crate::completion::CompletionShell;
+use crate::skill_place::SkillTool;
 
 /// The heading of what every command takes.
 const COMMON: &str = "Common options";
+
+/// How each shell loads its script.
+const COMPLETIONS_HELP: &str = "\
+Load it in every new shell:
+  bash        echo 'eval \"$(tabwire completions bash)\"' >> ~/.bashrc
+  zsh         echo 'source <(tabwire completions zsh)' >> ~/.zshrc   (after compinit)
+  fish        tabwire completions fish > ~/.config/fish/completions/tabwire.fish
+  PowerShell  Add-Content $PROFILE 'tabwire completions powershell | Out-String | Invoke-Expression'
+  Elvish      echo 'eval (tabwire completions elvish | slurp)' >> ~/.config/elvish/rc.elv";
 
 /// What every command takes.
 #[derive(Clone, Debug, Default, Args)]
@@ -22,6 +33,10 @@ pub(crate) struct GlobalFlags {
     /// Print JSON.
     #[arg(long, global = true, help_heading = COMMON)]
     pub(crate) json: bool,
+
+    /// Print the bare value, for scripts: no fence, no notes in it, no quotes.
+    #[arg(long, global = true, help_heading = COMMON, conflicts_with = "json")]
+    pub(crate) raw: bool,
 
     /// Print only the answer, no notes or progress.
     #[arg(long, short, global = true, help_heading = COMMON)]
@@ -125,9 +140,45 @@ pub(crate) enum Command {
     /// queries of addresses are not in it. `--session` shows one session's rows.
     Log(LogFlags),
     /// Print a completion script for a shell.
+    ///
+    /// It completes commands, options and values, and what exists right now: sessions, tabs, refs of the last
+    /// snapshot, profiles. It never starts a daemon or a browser.
+    #[command(after_help = COMPLETIONS_HELP)]
     Completions {
         /// The shell.
-        shell: clap_complete::Shell,
+        shell: CompletionShell,
+    },
+    /// Say which version runs here and how to update; asks nobody on the network unless told whom.
+    UpgradeCheck {
+        /// Also ask an address for the newest version: that of --url. There is no other.
+        #[arg(long)]
+        online: bool,
+        /// The address to ask; it answers with a version, or with JSON that has a `version`.
+        #[arg(long, env = "TABWIRE_UPDATE_URL", hide_env_values = true)]
+        url: Option<String>,
+    },
+    /// Print a short text that teaches coding agents to use Tabwire.
+    Skill,
+    /// Put that text where coding agents look for skills.
+    ///
+    /// Without --for, the tools are meant that have left traces in the home directory or project, else the places
+    /// of the open standard (.agents/skills). A file that Tabwire did not write is never touched.
+    InstallSkill {
+        /// For which tool; may be repeated.
+        #[arg(long = "for", value_name = "TOOL", value_enum)]
+        tools: Vec<SkillTool>,
+        /// Only in this project: the nearest directory above with .git, tabwire.toml or playwright.config.
+        #[arg(long)]
+        project: bool,
+        /// In the home directory, for every project (the default).
+        #[arg(long, conflicts_with = "project")]
+        user: bool,
+        /// Write nothing; print where it would go and what it says.
+        #[arg(long)]
+        print: bool,
+        /// Take it away again.
+        #[arg(long, conflicts_with = "print")]
+        uninstall: bool,
     },
     /// Own one browser (started by the daemon).
     #[command(hide = true)]

@@ -27,13 +27,24 @@ pub(crate) enum AskError {
     Failed(Failure),
 }
 
-/// Sends a request and reads the answer's body.
+/// Sends a request and reads the answer's body. The daemon is given more time than what it is asked for takes.
 pub(crate) fn ask(
     socket: &Path,
     method: &str,
     path: &str,
     body: Option<&Value>,
     timeout: Duration,
+) -> Result<Value, AskError> {
+    ask_within(socket, method, path, body, timeout.saturating_add(PATIENCE))
+}
+
+/// Sends a request and reads the answer's body, in this time or not at all.
+pub(crate) fn ask_within(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    patience: Duration,
 ) -> Result<Value, AskError> {
     if socket.as_os_str().len() > SOCKET_PATH_BYTES {
         return Err(AskError::Failed(too_long(socket)));
@@ -42,8 +53,8 @@ pub(crate) fn ask(
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => AskError::NotRunning,
         _ => AskError::Failed(unreachable(socket, &error)),
     })?;
-    let broken = |error: io::Error| AskError::Failed(broken_off(&error, timeout));
-    stream.set_read_timeout(Some(timeout.saturating_add(PATIENCE))).map_err(broken)?;
+    let broken = |error: io::Error| AskError::Failed(broken_off(&error, patience));
+    stream.set_read_timeout(Some(patience)).map_err(broken)?;
     stream.write_all(&request(method, path, body)).map_err(broken)?;
     let mut answer = Vec::with_capacity(1024);
     stream.take(ANSWER_BYTES).read_to_end(&mut answer).map_err(broken)?;
@@ -101,9 +112,9 @@ fn unreachable(socket: &Path, error: &io::Error) -> Failure {
     .with_hint("Run `tabwire doctor`.")
 }
 
-fn broken_off(error: &io::Error, timeout: Duration) -> Failure {
+fn broken_off(error: &io::Error, patience: Duration) -> Failure {
     if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
-        let seconds = timeout.saturating_add(PATIENCE).as_secs();
+        let seconds = patience.as_secs();
         return Failure::new(ErrorCode::Timeout, format!("The daemon did not answer within {seconds} s."))
             .with_hint("Run `tabwire daemon logs` to see what it is doing.");
     }

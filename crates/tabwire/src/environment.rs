@@ -30,7 +30,13 @@ const OTHERS: &[Variable] = &[
     variable("TABWIRE_CLIENT", "What the caller is called in the journal (`tabwire log`)."),
     variable("TABWIRE_JOURNAL", "`off`: the daemon records nothing for `tabwire log`."),
     variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
+    variable(
+        "TABWIRE_UPDATE_URL",
+        "The address that `upgrade-check --online` asks; there is none otherwise.",
+    ),
     variable("NO_COLOR", "Set to anything: no colours."),
+    variable("CLICOLOR", "`0`: no colours."),
+    variable("CLICOLOR_FORCE", "Set to anything but `0`: colours even when the output is no terminal."),
     variable("CI", "Set to anything: nothing is asked, as with `--yes`."),
     variable("XDG_RUNTIME_DIR", "Where sockets and locks go (`tabwire/` below it)."),
     variable("XDG_STATE_HOME", "Where sessions and logs go (`tabwire/` below it). Default `~/.local/state`."),

@@ -97,7 +97,14 @@ fn action_command(definition: &'static Definition) -> clap::Command {
         flags.into_iter().fold(command, |command, id| command.mut_arg(id, |argument| argument.hide(true)));
     // The flags' own texts must not take the place of the action's.
     let long_about = long_about.or_else(|| about.clone()).unwrap_or_default();
-    command.about(about.unwrap_or_default()).long_about(long_about)
+    command.about(about.unwrap_or_default()).long_about(long_about).after_help(examples(definition))
+}
+
+/// An action's examples as help shows them.
+fn examples(definition: &Definition) -> String {
+    let lines =
+        definition.examples.iter().map(|example| format!("  {}\n      {}", example.line, example.does));
+    format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn changes_page(definition: &Definition) -> bool {
@@ -145,6 +152,7 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
     }
     flags.global |= first.global;
     flags.json |= first.json;
+    flags.raw |= first.raw;
     flags.quiet |= first.quiet;
 }
 
@@ -214,6 +222,43 @@ mod tests {
         assert_eq!(sessions, vec![Some("a".to_owned()); 3]);
         assert!(self::read("tabwire click e3 --then status").is_err());
         assert!(self::read("tabwire click e3 --then").is_err());
+    }
+
+    /// Breaks a line into words as a shell does.
+    fn shell_words(line: &str) -> Vec<OsString> {
+        let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+        for letter in line.chars() {
+            match quote {
+                Some(open) if letter == open => quote = None,
+                Some(_) => word.get_or_insert_default().push(letter),
+                None if letter == '"' || letter == '\'' => {
+                    quote = Some(letter);
+                    word.get_or_insert_default();
+                }
+                None if letter == ' ' => words.extend(word.take()),
+                None => word.get_or_insert_default().push(letter),
+            }
+        }
+        assert_eq!(quote, None, "an open quote: {line}");
+        words.extend(word);
+        words.into_iter().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn every_example_is_a_command_line_of_its_action() {
+        for action in ACTIONS {
+            assert!(!action.examples.is_empty(), "{} has no example", action.name);
+            for example in action.examples {
+                let read = parse(&shell_words(example.line))
+                    .unwrap_or_else(|error| panic!("{}: {error}", example.line));
+                assert!(example.line.starts_with("tabwire "), "{}", example.line);
+                assert!(example.does.ends_with('.'), "{}: {}", example.line, example.does);
+                let [Invocation { wanted: Wanted::Action { definition, .. }, .. }] = &read[..] else {
+                    panic!("{} is no action", example.line);
+                };
+                assert_eq!(definition.name, action.name, "{}", example.line);
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 mod cli;
 mod commands;
+mod completion;
 mod config;
 mod daemon_client;
 mod daemon_start;
@@ -11,17 +12,22 @@ mod environment;
 mod exit;
 mod invocation;
 mod printer;
+mod progress_line;
 mod project;
+mod result_table;
+mod skill_place;
 mod spinner;
+mod table;
 
 use std::process::ExitCode;
 
+pub use commands::skill_text;
 pub use config::{configuration_page, configuration_schema};
 pub use environment::{Variable, variables};
 pub use invocation::command;
 
 use crate::environment::Environment;
-use crate::printer::Printer;
+use crate::printer::{OutputForm, Printer};
 
 /// Whether the daemon started this process to keep a browser. Seen before anything is parsed: a keeper stays for
 /// as long as its browser does, and should be small.
@@ -36,13 +42,22 @@ pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
     }
+    if std::env::args_os().nth(1).is_some_and(|first| first == "complete") {
+        // Seen before anything is parsed, too: what follows is not a command line of ours but one in the making.
+        return commands::complete(std::env::args_os().skip(2));
+    }
     let arguments: Vec<_> = std::env::args_os().collect();
     let invocations = match invocation::parse(&arguments) {
         Ok(invocations) => invocations,
         Err(error) => return exit::usage(&error),
     };
     let globals = invocations.first().map(|first| first.globals.clone()).unwrap_or_default();
-    let printer = Printer::new(globals.json, globals.quiet);
+    let form = match (globals.json, globals.raw) {
+        (true, _) => OutputForm::Json,
+        (false, true) => OutputForm::Raw,
+        (false, false) => OutputForm::Text,
+    };
+    let printer = Printer::new(form, globals.quiet);
     let done = commands::run(invocations, &Environment::read(), &printer);
     match done {
         Ok(code) => code,

@@ -1,14 +1,30 @@
 //! What people and programs are shown. stdout is data; everything else goes to stderr.
 
-use anstream::{eprintln, println};
+use std::io::{IsTerminal, Write};
+
+use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
 use serde_json::{Value, json};
 use tabwire_wire::Failure;
 
+pub(crate) use crate::table::table;
+
+/// The form in which answers are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OutputForm {
+    /// For people and models.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// The bare value, for scripts.
+    Raw,
+}
+
 /// How answers are printed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Printer {
-    json: bool,
+    form: OutputForm,
     quiet: bool,
 }
 
@@ -17,30 +33,58 @@ const DIM: Style = Style::new().dimmed();
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default();
 
+/// Whether somebody still reads what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// As far as is known.
+    There,
+    /// The pipe is closed: `| head -1` has seen enough.
+    Gone,
+}
+
 impl Printer {
-    pub(crate) const fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet }
+    pub(crate) const fn new(form: OutputForm, quiet: bool) -> Self {
+        Self { form, quiet }
     }
 
-    pub(crate) const fn is_json(self) -> bool {
-        self.json
+    pub(crate) fn is_json(self) -> bool {
+        self.form == OutputForm::Json
+    }
+
+    pub(crate) fn is_raw(self) -> bool {
+        self.form == OutputForm::Raw
+    }
+
+    /// Whether a person sees the answers on a terminal, as they are made for people.
+    pub(crate) fn is_for_people(self) -> bool {
+        self.form == OutputForm::Text && std::io::stdout().is_terminal()
+    }
+
+    /// Whether a person wants to see how far things are.
+    pub(crate) fn shows_progress(self) -> bool {
+        !self.quiet && !self.is_json()
     }
 
     /// Prints an answer: as JSON when asked for, else as the given text.
     pub(crate) fn answer(self, value: &Value, text: impl FnOnce() -> String) {
-        if self.json {
-            println!("{value}");
+        if self.is_json() {
+            print(&value.to_string());
             return;
         }
         let text = text();
         if !text.is_empty() {
-            println!("{text}");
+            print(&text);
         }
     }
 
     /// Prints plain text, JSON or not.
     pub(crate) fn plain(self, text: &str) {
-        println!("{text}");
+        print(text);
+    }
+
+    /// Prints one of many lines, and tells whether it is worth going on.
+    pub(crate) fn line(self, text: &str) -> Reader {
+        print(text)
     }
 
     /// Tells the user something besides the answer.
@@ -52,14 +96,14 @@ impl Printer {
 
     /// Tells the user what is being done.
     pub(crate) fn progress(self, text: &str) {
-        if !self.quiet && !self.json {
+        if self.shows_progress() {
             eprintln!("{DIM}{text}{DIM:#}");
         }
     }
 
     pub(crate) fn failure(self, failure: &Failure) {
-        if self.json {
-            println!("{}", json!({"error": failure}));
+        if self.is_json() {
+            print(&json!({"error": failure}).to_string());
             return;
         }
         eprintln!("{RED}error:{RED:#} {} {DIM}[{}]{DIM:#}", failure.message, failure.code);
@@ -69,20 +113,16 @@ impl Printer {
     }
 }
 
-/// Lays out rows in columns; the first row is the heading.
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
-        })
-        .collect();
-    let mut lines = Vec::new();
-    for (number, row) in rows.iter().enumerate() {
-        let cells: Vec<String> =
-            row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}", width = *width)).collect();
-        let line = cells.join("  ").trim_end().to_owned();
-        lines.push(if number == 0 { format!("{BOLD}{line}{BOLD:#}") } else { line });
+/// Prints a line. A reader that is gone is no failure; a full disk behind stdout is one, told once.
+fn print(text: &str) -> Reader {
+    let mut stdout = anstream::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Ok(()) => Reader::There,
+        Err(error) => {
+            if error.kind() != std::io::ErrorKind::BrokenPipe {
+                eprintln!("{RED}error:{RED:#} The answer could not be printed: {error}.");
+            }
+            Reader::Gone
+        }
     }
-    lines.join("\n")
 }

@@ -13,6 +13,8 @@ const ENVIRONMENT_PAGE: &str = "docs/reference/environment.md";
 const CONFIGURATION_PAGE: &str = "docs/reference/configuration.md";
 const CONFIGURATION_SCHEMA: &str = "docs/reference/config.schema.json";
 const ACTIONS_PAGE: &str = "docs/reference/actions.md";
+const SKILL_PAGE: &str = "docs/reference/skill.md";
+const MAN_PAGES: &str = "docs/man";
 const ACTIONS_SCHEMA: &str = "docs/reference/actions.json";
 
 #[test]
@@ -48,16 +50,75 @@ fn the_settings_schema_is_current() {
 }
 
 #[test]
+fn the_skill_text_is_current() {
+    check_page(SKILL_PAGE, &tabwire::skill_text());
+}
+
+#[test]
+fn the_man_pages_are_current_and_no_other_lies_beside_them() {
+    let pages = man_pages();
+    for (name, text) in &pages {
+        check_page(&format!("{MAN_PAGES}/{name}"), text);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(MAN_PAGES);
+    for entry in std::fs::read_dir(&folder).expect("the folder of man pages").flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !pages.contains_key(&name) {
+            assert!(
+                is_writing(),
+                "{MAN_PAGES}/{name} is of no command: run `cargo xtask gen` and commit the result"
+            );
+            std::fs::remove_file(entry.path()).expect("the old page goes");
+        }
+    }
+}
+
+/// The man pages of the program and each of its shown commands, by file name.
+fn man_pages() -> std::collections::BTreeMap<String, String> {
+    let mut root = tabwire::command().disable_help_subcommand(true);
+    root.build();
+    let mut pages = std::collections::BTreeMap::new();
+    add_man_pages(&root, "tabwire", &mut pages);
+    pages
+}
+
+fn add_man_pages(command: &Command, name: &str, pages: &mut std::collections::BTreeMap<String, String>) {
+    let shown: Vec<&Command> = command.get_subcommands().filter(|inner| !inner.is_hide_set()).collect();
+    for inner in &shown {
+        add_man_pages(inner, &format!("{name}-{}", inner.get_name()), pages);
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let page = clap_mangen::Man::new(command.clone())
+        .title(name.to_uppercase())
+        .section("1")
+        .date("")
+        .source(format!("tabwire {version}"))
+        .manual("Tabwire");
+    let mut bytes = Vec::new();
+    page.render(&mut bytes).expect("memory takes all");
+    let text = String::from_utf8(bytes).expect("text");
+    // The tidy check wants no blanks at the ends of lines, and roff does not need them.
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    pages.insert(format!("{name}.1"), lines.join("\n") + "\n");
+}
+
+#[test]
 fn hidden_commands_and_options_are_on_no_page() {
     let page = cli_page();
     assert!(!page.contains("tabwire keep") && !page.contains("--announce"), "{page}");
     assert!(page.contains("## `tabwire daemon logs`"), "{page}");
 }
 
+/// Whether pages are to be written in place of compared.
+fn is_writing() -> bool {
+    std::env::var_os("TABWIRE_GEN").is_some_and(|value| value == "1")
+}
+
 /// Compares a page with the committed one, or writes it when asked to.
 fn check_page(path: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
-    if std::env::var_os("TABWIRE_GEN").is_some_and(|value| value == "1") {
+    if is_writing() {
+        std::fs::create_dir_all(file.parent().expect("below the repository")).expect("a folder");
         std::fs::write(&file, text).unwrap_or_else(|error| panic!("{path} cannot be written: {error}"));
         return;
     }
@@ -100,6 +161,11 @@ fn actions_page() -> String {
         if !parameters.is_empty() {
             page.push('\n');
         }
+        for example in action["examples"].as_array().into_iter().flatten() {
+            let text = |member: &str| example[member].as_str().unwrap_or_default();
+            page.push_str(&format!("- `{}`: {}\n", text("line"), text("does")));
+        }
+        page.push('\n');
     }
     page.truncate(page.trim_end().len());
     page.push('\n');

@@ -127,6 +127,8 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::JsonList
             | RouteName::ClientSlot
             | RouteName::Actions
+            | RouteName::Complete
+            | RouteName::Progress
             | RouteName::Status => true,
             // A handshake: browsers send an Origin with it, which is refused.
             RouteName::Cdp => true,

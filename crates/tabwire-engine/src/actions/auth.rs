@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::network::{Credentials, origin_of};
 
@@ -50,6 +50,13 @@ pub(crate) struct AuthState {
 impl Action for Auth {
     const NAME: &'static str = "auth";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire auth anna --password-file secret.txt --origin https://example.org",
+            "Answer that site's question for a name and password.",
+        ),
+        Example::new("tabwire auth --clear", "Answer no such question any more."),
+    ];
     type Output = AuthState;
 
     async fn run(self, context: &Context) -> Result<AuthState, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::history::Way;
 use crate::navigation::LoadState;
@@ -22,6 +22,10 @@ pub(crate) struct Back {
 impl Action for Back {
     const NAME: &'static str = "back";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire back", "Go back one page."),
+        Example::new("tabwire back --wait-until commit", "Go back and do not wait until it has loaded."),
+    ];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

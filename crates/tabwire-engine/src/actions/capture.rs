@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::evidence_book::{EvidenceBook, Gathering, Standing};
 
@@ -59,6 +59,10 @@ pub(crate) struct CaptureState {
 impl Action for Capture {
     const NAME: &'static str = "capture";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire capture on --directory evidence", "Keep evidence of every action from now on."),
+        Example::new("tabwire capture off", "Keep none any more."),
+    ];
     type Output = CaptureState;
 
     async fn run(self, context: &Context) -> Result<CaptureState, Failure> {

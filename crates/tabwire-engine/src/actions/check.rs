@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::element::TargetArguments;
 use crate::ticking::tick;
@@ -27,6 +27,10 @@ pub(crate) struct Check {
 impl Action for Check {
     const NAME: &'static str = "check";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire check e5", "Tick a box that a snapshot called e5."),
+        Example::new("tabwire check 'label=I agree'", "Tick the box with this label."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

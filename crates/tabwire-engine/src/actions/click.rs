@@ -7,7 +7,7 @@ use tabwire_cdp::{Feed, TargetInfo};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::element::{Element, TargetArguments};
 use crate::keyboard::PRIMARY;
@@ -50,6 +50,15 @@ const fn once() -> u8 {
 impl Action for Click {
     const NAME: &'static str = "click";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire click e3", "Click what the last snapshot called e3."),
+        Example::new(
+            "tabwire click 'role=button[name=\"Sign in\"]'",
+            "Click by role and name, without a snapshot.",
+        ),
+        Example::new("tabwire click text=Next --snapshot", "Click, and see what changed."),
+        Example::new("tabwire click e7 --new-tab", "Open a link in a new tab."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

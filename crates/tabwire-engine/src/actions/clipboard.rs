@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::deed::Deed;
@@ -66,6 +67,11 @@ pub(crate) struct Used {
 impl Action for Clipboard {
     const NAME: &'static str = "clipboard";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire clipboard read", "Print what is on the clipboard."),
+        Example::new("tabwire clipboard write 'two words'", "Put a text there."),
+        Example::new("tabwire clipboard paste --target e4", "Paste it into a field."),
+    ];
     type Output = Used;
 
     async fn run(self, context: &Context) -> Result<Used, Failure> {
@@ -181,5 +187,9 @@ impl Render for Used {
         let mut lines = vec![first.trim_end().to_owned()];
         lines.extend(self.changes.lines());
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        (self.what == What::Read).then(|| BareValue::whole(self.text.clone().unwrap_or_default()))
     }
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::console_log::{ConsoleEntry, Reader};
 use crate::context::Context;
 use crate::limits::CONSOLE_TOLD;
@@ -85,6 +86,10 @@ pub(crate) struct ConsoleLines {
 impl Action for Console {
     const NAME: &'static str = "console";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire console", "Print what is new on the page's console."),
+        Example::new("tabwire console --all --level error", "Print all errors that are still held."),
+    ];
     type Output = ConsoleLines;
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {
@@ -154,5 +159,11 @@ impl Render for ConsoleLines {
         }
         text.truncate(text.trim_end().len());
         text
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let cut = format!("{} older lines are not listed; raise --limit for more.", self.left_out);
+        let lines = self.lines.iter().map(|line| line.text.clone());
+        Some(BareValue::lines(lines).with_cut((self.left_out > 0).then_some(cut)))
     }
 }

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::cookie::{Cookie, SameSite};
 use crate::cookie_jar::CookieScope;
@@ -106,6 +107,12 @@ pub(crate) struct CookiesAnswer {
 impl Action for Cookies {
     const NAME: &'static str = "cookies";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire cookies", "List the page's cookies, without their values."),
+        Example::new("tabwire cookies get theme --raw", "Print one cookie's value for a script."),
+        Example::new("tabwire cookies set theme dark --max-age 3600", "Set one for an hour."),
+        Example::new("tabwire cookies clear --domain example.org", "Remove a site's cookies."),
+    ];
     type Output = CookiesAnswer;
 
     async fn run(self, context: &Context) -> Result<CookiesAnswer, Failure> {
@@ -258,5 +265,14 @@ impl Render for CookiesAnswer {
             lines.push(format!("({others} more of other sites: --all)"));
         }
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let cookies = self.cookies.iter();
+        match self.verb {
+            Verb::Get => Some(BareValue::lines(cookies.map(|cookie| cookie.value().to_owned()))),
+            Verb::List => Some(BareValue::lines(cookies.map(|cookie| cookie.name().to_owned()))),
+            Verb::Set | Verb::Clear => None,
+        }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::actions::click_element;
 use crate::context::Context;
 use crate::element::TargetArguments;
@@ -33,6 +33,8 @@ pub(crate) struct Dblclick {
 impl Action for Dblclick {
     const NAME: &'static str = "dblclick";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire dblclick e9", "Click twice, as to open or to select a word.")];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_cdp::CdpError;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::dialog::Dialog as OpenDialog;
 
@@ -48,6 +48,11 @@ pub(crate) struct Answered {
 impl Action for Dialog {
     const NAME: &'static str = "dialog";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire dialog", "Show the dialog that is open."),
+        Example::new("tabwire dialog accept --text Anna", "Type into a prompt and accept it."),
+        Example::new("tabwire dialog dismiss", "Say no."),
+    ];
     type Output = Answered;
 
     async fn run(self, context: &Context) -> Result<Answered, Failure> {

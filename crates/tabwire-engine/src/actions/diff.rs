@@ -9,7 +9,7 @@ use tabwire_image::{Difference, Encoding, ImageError, Part, Picture};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::screenshot::{photograph, pixels};
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::element::Rectangle;
 use crate::files::FileKind;
@@ -112,6 +112,15 @@ pub(crate) struct PictureChange {
 impl Action for Diff {
     const NAME: &'static str = "diff";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire diff snapshot", "See what changed since the last snapshot."),
+        Example::new(
+            "tabwire diff snapshot --save before.txt",
+            "Keep the snapshot as it is now, to compare with it later.",
+        ),
+        Example::new("tabwire diff snapshot before.txt", "Compare with what was kept."),
+        Example::new("tabwire diff screenshot before.png -o difference.png", "Compare pictures."),
+    ];
     type Output = Compared;
 
     async fn run(self, context: &Context) -> Result<Compared, Failure> {

@@ -9,8 +9,9 @@ use serde_json::json;
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::actions::click::click_element;
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::download_keeper::size_reason;
 use crate::download_log::{Download, DownloadState};
@@ -82,6 +83,13 @@ impl Drop for Waiting<'_> {
 impl Action for DownloadFile {
     const NAME: &'static str = "download_file";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire download-file e8", "Click a link and keep what it downloads."),
+        Example::new(
+            "tabwire download-file --url /report.pdf --path report.pdf",
+            "Fetch an address with the page's login.",
+        ),
+    ];
     type Output = Downloaded;
 
     async fn run(self, context: &Context) -> Result<Downloaded, Failure> {
@@ -257,5 +265,9 @@ fn bad_address(url: &str) -> Failure {
 impl Render for Downloaded {
     fn render(&self) -> String {
         format!("downloaded {}", self.download.line())
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        self.download.path.clone().map(BareValue::whole)
     }
 }

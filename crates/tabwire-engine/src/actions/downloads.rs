@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::download_log::Download;
 
@@ -27,6 +27,8 @@ pub(crate) struct DownloadList {
 impl Action for Downloads {
     const NAME: &'static str = "downloads";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire downloads", "List what has been downloaded, and where it is.")];
     type Output = DownloadList;
 
     async fn run(self, context: &Context) -> Result<DownloadList, Failure> {

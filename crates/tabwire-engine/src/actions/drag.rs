@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::deed::Deed;
@@ -65,6 +65,10 @@ pub(crate) struct Dragged {
 impl Action for Drag {
     const NAME: &'static str = "drag";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire drag e3 e9", "Drag one element onto another."),
+        Example::new("tabwire drag e3 --by 120,0", "Drag a slider 120 pixels to the right."),
+    ];
     type Output = Dragged;
 
     async fn run(self, context: &Context) -> Result<Dragged, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::device::DEVICES;
 use crate::emulation::Emulation;
@@ -139,6 +139,11 @@ pub(crate) struct DeviceView {
 impl Action for Emulate {
     const NAME: &'static str = "emulate";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire emulate --device \"iPhone 15\"", "Be a phone."),
+        Example::new("tabwire emulate --viewport 1280x800 --color-scheme dark", "Set size and colours."),
+        Example::new("tabwire emulate --reset", "Be an ordinary browser again."),
+    ];
     type Output = Emulated;
 
     async fn run(self, context: &Context) -> Result<Emulated, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::actions::console::{ConsoleArguments, ConsoleLines, read_console};
 use crate::console_log::{ConsoleEntry, Reader};
 use crate::context::Context;
@@ -22,6 +22,8 @@ pub(crate) struct Errors {
 impl Action for Errors {
     const NAME: &'static str = "errors";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire errors", "Print the page's new uncaught errors.")];
     type Output = ConsoleLines;
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::element::TargetArguments;
 use crate::evaluation::{Evaluated, Evaluation};
@@ -52,6 +53,14 @@ pub(crate) struct EvalResult {
 impl Action for Eval {
     const NAME: &'static str = "eval";
     const EFFECT: Effect = Effect::Eval;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire eval document.title", "Print what an expression comes to."),
+        Example::new("tabwire eval 'e => e.value' --element e12", "Give an element to a function."),
+        Example::new(
+            "tabwire eval 'fetch(\"/api/me\").then(answer => answer.json())' --json",
+            "Await a promise; the answer as JSON.",
+        ),
+    ];
     type Output = EvalResult;
 
     async fn run(self, context: &Context) -> Result<EvalResult, Failure> {
@@ -173,5 +182,15 @@ impl Render for EvalResult {
             }
             None => text,
         }
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let text = match (&self.described, &self.value) {
+            (Some(described), _) => described.clone(),
+            (None, Value::String(text)) => text.clone(),
+            (None, value) => value.to_string(),
+        };
+        let cut = |bytes: usize| format!("The whole result has {bytes} bytes; return less, or a part.");
+        Some(BareValue::whole(text).with_cut(self.cut_from_bytes.map(cut)))
     }
 }

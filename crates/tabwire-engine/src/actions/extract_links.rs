@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::limits::LINKS_LISTED;
 use crate::reading::PartArguments;
@@ -68,6 +69,13 @@ struct FrameLink {
 impl Action for ExtractLinks {
     const NAME: &'static str = "extract_links";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire extract-links", "List the page's links."),
+        Example::new(
+            "tabwire extract-links --filter pdf --raw",
+            "Print only addresses of links that mention pdf.",
+        ),
+    ];
     type Output = Links;
 
     async fn run(self, context: &Context) -> Result<Links, Failure> {
@@ -145,5 +153,11 @@ impl Render for Links {
         }
         text.truncate(text.trim_end().len());
         text
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let cut = format!("These are {} of {} links; raise --limit for more.", self.links.len(), self.total);
+        let urls = self.links.iter().map(|link| link.url.clone());
+        Some(BareValue::lines(urls).with_cut(self.truncated.then_some(cut)))
     }
 }

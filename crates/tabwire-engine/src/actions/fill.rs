@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::element::{Aim, Element, TargetArguments};
@@ -30,6 +30,14 @@ pub(crate) struct Fill {
 impl Action for Fill {
     const NAME: &'static str = "fill";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire fill e4 anna@example.org",
+            "Put a value into a field that a snapshot called e4.",
+        ),
+        Example::new("tabwire fill label=Name 'Anna Example'", "Find the field by its label."),
+        Example::new("tabwire fill e4 ''", "Clear it."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::actions::{choose, click_element, fill_element};
 use crate::changes::Changes;
 use crate::context::Context;
@@ -88,6 +88,16 @@ struct Submitter {
 impl Action for FillForm {
     const NAME: &'static str = "fill_form";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire fill-form '{\"label=Name\": \"Anna\", \"#agree\": true}' --submit",
+            "Fill several fields and send the form.",
+        ),
+        Example::new(
+            "tabwire fill-form --field label=Name=Anna --field e9=true",
+            "The same, field by field.",
+        ),
+    ];
     type Output = Filled;
 
     async fn run(self, context: &Context) -> Result<Filled, Failure> {

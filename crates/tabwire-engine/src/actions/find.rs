@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::snapshot::Pattern;
 
@@ -39,6 +40,10 @@ pub(crate) struct Found {
 impl Action for Find {
     const NAME: &'static str = "find";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire find 'total'", "See where the page speaks of a total, with refs."),
+        Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
+    ];
     type Output = Found;
 
     async fn run(self, context: &Context) -> Result<Found, Failure> {
@@ -56,5 +61,9 @@ impl Action for Find {
 impl Render for Found {
     fn render(&self) -> String {
         self.text.trim_end().to_owned()
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::unfenced(&self.text))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::element::TargetArguments;
@@ -22,6 +22,8 @@ pub(crate) struct Focus {
 impl Action for Focus {
     const NAME: &'static str = "focus";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire focus e4", "Put the keyboard's focus there.")];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

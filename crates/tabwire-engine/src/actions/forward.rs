@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::history::Way;
 use crate::navigation::LoadState;
@@ -22,6 +22,7 @@ pub(crate) struct Forward {
 impl Action for Forward {
     const NAME: &'static str = "forward";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[Example::new("tabwire forward", "Go forward one page.")];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::element::{Rectangle, TargetArguments};
 use crate::locator::Locator;
@@ -71,6 +72,12 @@ pub(crate) struct Fact {
 impl Action for Get {
     const NAME: &'static str = "get";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire get url --raw", "Print the page's address for a script."),
+        Example::new("tabwire get value e4", "Print what is in a field."),
+        Example::new("tabwire get attribute e7 href", "Print an attribute."),
+        Example::new("tabwire get count '.row'", "Count what matches."),
+    ];
     type Output = Fact;
 
     async fn run(self, context: &Context) -> Result<Fact, Failure> {
@@ -194,6 +201,11 @@ impl Render for Fact {
             }
             other => other.to_string(),
         }
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let bare = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Some(BareValue::whole(bare(&self.value)))
     }
 }
 

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::excerpt::{Excerpt, StretchArguments};
 use crate::reading::PartArguments;
@@ -36,6 +37,10 @@ pub(crate) struct Html(Excerpt);
 impl Action for GetHtml {
     const NAME: &'static str = "get_html";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire get-html main --clean", "Print a part's markup without noise."),
+        Example::new("tabwire get-html --raw", "Print the whole page's markup for a program."),
+    ];
     type Output = Html;
 
     async fn run(self, context: &Context) -> Result<Html, Failure> {
@@ -50,5 +55,9 @@ impl Action for GetHtml {
 impl Render for Html {
     fn render(&self) -> String {
         self.0.render()
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(self.0.bare())
     }
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::excerpt::{Excerpt, StretchArguments};
 use crate::reading::PartArguments;
@@ -31,6 +32,10 @@ pub(crate) struct VisibleText(Excerpt);
 impl Action for GetText {
     const NAME: &'static str = "get_text";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire get-text", "Print the page's visible text."),
+        Example::new("tabwire get-text e6 --raw", "Print one element's text and nothing else."),
+    ];
     type Output = VisibleText;
 
     async fn run(self, context: &Context) -> Result<VisibleText, Failure> {
@@ -44,5 +49,9 @@ impl Action for GetText {
 impl Render for VisibleText {
     fn render(&self) -> String {
         self.0.render()
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(self.0.bare())
     }
 }

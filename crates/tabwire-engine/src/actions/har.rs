@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
 use crate::network::{Archive, HarForm, RequestEntry};
@@ -93,6 +94,11 @@ fn is_zero(number: &u64) -> bool {
 impl Action for Har {
     const NAME: &'static str = "har";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire har start", "Begin an archive of all requests."),
+        Example::new("tabwire har stop requests.har", "End it and write the file."),
+        Example::new("tabwire har replay requests.har --strict", "Answer requests from an archive."),
+    ];
     type Output = HarState;
 
     async fn run(self, context: &Context) -> Result<HarState, Failure> {
@@ -219,5 +225,9 @@ impl Render for HarState {
             lines.push(format!("served {}, not found {}", replay.served, replay.missed));
         }
         if lines.is_empty() { "not recording, not replaying".to_owned() } else { lines.join("\n") }
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        self.path.as_deref().map(BareValue::path)
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::network::HeaderList;
 
@@ -36,6 +36,10 @@ pub(crate) struct AddedHeaders {
 impl Action for Headers {
     const NAME: &'static str = "headers";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire headers 'X-Trace: 7'", "Send a header with every request of the tab."),
+        Example::new("tabwire headers --clear", "Send none any more."),
+    ];
     type Output = AddedHeaders;
 
     async fn run(self, context: &Context) -> Result<AddedHeaders, Failure> {

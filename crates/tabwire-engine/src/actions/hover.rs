@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::element::TargetArguments;
@@ -28,6 +28,8 @@ pub(crate) struct Hover {
 impl Action for Hover {
     const NAME: &'static str = "hover";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire hover e3", "Move the mouse over an element, as for a menu.")];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::limits::INIT_SCRIPT_SHOWN;
 use crate::page::Page;
@@ -74,6 +74,13 @@ pub(crate) struct ScriptsAnswer {
 impl Action for InitScript {
     const NAME: &'static str = "init_script";
     const EFFECT: Effect = Effect::Eval;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire init-script add 'window.isTest = true'",
+            "Run a script in every new document before its own.",
+        ),
+        Example::new("tabwire init-script remove --all", "Run none any more."),
+    ];
     type Output = ScriptsAnswer;
 
     async fn run(self, context: &Context) -> Result<ScriptsAnswer, Failure> {

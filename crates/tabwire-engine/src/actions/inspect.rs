@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::element::Rectangle;
 use crate::page::Page;
@@ -109,6 +109,8 @@ struct One {
 impl Action for Inspect {
     const NAME: &'static str = "inspect";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire inspect 120,340", "Say what is at a point of the view.")];
     type Output = Inspected;
 
     async fn run(self, context: &Context) -> Result<Inspected, Failure> {

@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::element::Point;
@@ -55,6 +55,10 @@ pub(crate) enum What {
 impl Action for Mouse {
     const NAME: &'static str = "mouse";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire mouse move 120,340", "Move the mouse to a point of the view."),
+        Example::new("tabwire mouse wheel --by 0,400", "Turn the wheel where the mouse is."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::address::checked_address;
 use crate::context::Context;
 use crate::navigation::LoadState;
@@ -26,6 +26,13 @@ pub(crate) struct Navigate {
 impl Action for Navigate {
     const NAME: &'static str = "navigate";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire navigate example.org", "Go to an address in the current tab."),
+        Example::new(
+            "tabwire navigate https://example.org/app --wait-until networkidle",
+            "Wait until it asks for nothing more.",
+        ),
+    ];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::network::{Conditions, NetworkState};
 
@@ -33,6 +33,10 @@ pub(crate) enum Switch {
 impl Action for Offline {
     const NAME: &'static str = "offline";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire offline on", "Cut the tab off from the network."),
+        Example::new("tabwire offline off", "Connect it again."),
+    ];
     type Output = NetworkState;
 
     async fn run(self, context: &Context) -> Result<NetworkState, Failure> {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::capture::read_stream;
 use crate::context::Context;
 use crate::files::FileKind;
@@ -93,6 +94,13 @@ pub(crate) struct Printed {
 impl Action for Pdf {
     const NAME: &'static str = "pdf";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire pdf -o page.pdf", "Print the page to a file."),
+        Example::new(
+            "tabwire pdf --paper letter --pages 1-2 --raw",
+            "Print two pages; say only where the file is.",
+        ),
+    ];
     type Output = Printed;
 
     async fn run(self, context: &Context) -> Result<Printed, Failure> {
@@ -179,5 +187,9 @@ fn check_pages(text: &str) -> Result<(), Failure> {
 impl Render for Printed {
     fn render(&self) -> String {
         format!("{}\n{} bytes", self.path.display(), self.bytes)
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::path(&self.path))
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::keyboard::Chord;
@@ -28,6 +28,11 @@ pub(crate) struct Press {
 impl Action for Press {
     const NAME: &'static str = "press";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire press Enter", "Press a key."),
+        Example::new("tabwire press Control+a Delete", "Press one after the other."),
+        Example::new("tabwire press ArrowDown --target e4", "Focus an element first."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

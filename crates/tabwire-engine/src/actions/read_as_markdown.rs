@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::excerpt::{Excerpt, StretchArguments};
 use crate::reading::PartArguments;
@@ -40,6 +41,10 @@ pub(crate) struct MarkdownText {
 impl Action for ReadAsMarkdown {
     const NAME: &'static str = "read_as_markdown";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire read-as-markdown", "Read the page's main content as Markdown."),
+        Example::new("tabwire read-as-markdown --whole --raw", "Everything on it, without the fence."),
+    ];
     type Output = MarkdownText;
 
     async fn run(self, context: &Context) -> Result<MarkdownText, Failure> {
@@ -63,5 +68,9 @@ impl Render for MarkdownText {
             "main" => format!("{text}\n(main content; the rest with --whole)"),
             _ => text,
         }
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(self.excerpt.bare())
     }
 }

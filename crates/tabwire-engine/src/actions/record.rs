@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
 use crate::limits::RECORDING_RATE;
@@ -89,6 +90,10 @@ pub(crate) struct RecordingFile {
 impl Action for Record {
     const NAME: &'static str = "record";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire record start", "Begin to record the tab."),
+        Example::new("tabwire record stop", "End it and say where the movie is."),
+    ];
     type Output = Recorded;
 
     async fn run(self, context: &Context) -> Result<Recorded, Failure> {
@@ -225,5 +230,12 @@ impl Render for Recorded {
             text.push_str(&format!("\n{line}"));
         }
         text
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        match self {
+            Self::Started { .. } => None,
+            Self::Stopped(file) => Some(BareValue::path(&file.path).with_cut(file.cut.clone())),
+        }
     }
 }

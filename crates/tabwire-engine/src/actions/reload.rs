@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::navigation::LoadState;
 use crate::went::Went;
@@ -25,6 +25,10 @@ pub(crate) struct Reload {
 impl Action for Reload {
     const NAME: &'static str = "reload";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire reload", "Load the page again."),
+        Example::new("tabwire reload --past-cache", "Fetch everything anew."),
+    ];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::files::FileKind;
 use crate::network::{
@@ -51,6 +51,13 @@ struct Bodies {
 impl Action for Request {
     const NAME: &'static str = "request";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire request 12", "See one request in full: headers, bodies, times."),
+        Example::new(
+            "tabwire request 12 --save response-body --output answer.json",
+            "Keep the answer's body.",
+        ),
+    ];
     type Output = FullRequest;
 
     async fn run(self, context: &Context) -> Result<FullRequest, Failure> {

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::limits::REQUESTS_LISTED;
 use crate::network::{ListedRequest, RequestEntry, ResourceKind, UrlGlob};
@@ -124,6 +125,11 @@ impl Wanted<'_> {
 impl Action for Requests {
     const NAME: &'static str = "requests";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire requests", "List what the page asked for."),
+        Example::new("tabwire requests '/api/*' --status 4xx", "Only those that match and were refused."),
+        Example::new("tabwire requests --new --failed", "Only new ones that failed."),
+    ];
     type Output = RequestList;
 
     async fn run(self, context: &Context) -> Result<RequestList, Failure> {
@@ -173,6 +179,12 @@ impl Render for RequestList {
         };
         let heading = std::iter::once(count).chain(notes).collect::<Vec<_>>().join("; ");
         if lines.is_empty() { heading } else { enclose(&heading, &lines).trim_end().to_owned() }
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let cut = format!("{} older requests are not listed; raise --limit for more.", self.left_out);
+        let lines = self.requests.iter().map(ListedRequest::line);
+        Some(BareValue::lines(lines).with_cut((self.left_out > 0).then_some(cut)))
     }
 }
 

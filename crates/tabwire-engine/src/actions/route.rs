@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::address::checked_address;
 use crate::context::Context;
 use crate::limits::{ROUTE_BODY_BYTES, ROUTES};
@@ -80,6 +80,14 @@ pub(crate) struct Route {
 impl Action for Route {
     const NAME: &'static str = "route";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire route '*/api/user' --body '{\"name\": \"Anna\"}'",
+            "Answer a request in the server's place.",
+        ),
+        Example::new("tabwire route --type image --abort blocked", "Let no picture load."),
+        Example::new("tabwire route", "List the routes."),
+    ];
     type Output = RouteList;
 
     async fn run(self, context: &Context) -> Result<RouteList, Failure> {

@@ -9,8 +9,9 @@ use tabwire_image::limits::LONGEST_SIDE;
 use tabwire_image::{Encoding, ImageError, Mark, Picture};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::annotation::Annotation;
+use crate::bare_value::BareValue;
 use crate::capture::Layout;
 use crate::context::Context;
 use crate::element::Rectangle;
@@ -106,6 +107,14 @@ struct Subject {
 impl Action for Screenshot {
     const NAME: &'static str = "screenshot";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire screenshot -o page.png", "Take a picture of what is in view."),
+        Example::new("tabwire screenshot e6", "Take one of an element."),
+        Example::new(
+            "tabwire screenshot --full-page --annotate",
+            "The whole page, with refs drawn on what can be acted on.",
+        ),
+    ];
     type Output = Taken;
 
     async fn run(self, context: &Context) -> Result<Taken, Failure> {
@@ -315,5 +324,10 @@ impl Render for Taken {
             text.push_str(enclose("labels in the picture", &lines).trim_end());
         }
         text
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let cut = self.truncated.then(|| "The picture does not show all of it.".to_owned());
+        Some(BareValue::path(&self.path).with_cut(cut))
     }
 }

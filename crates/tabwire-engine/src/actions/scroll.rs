@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::deed::Deed;
@@ -86,6 +86,11 @@ struct Scroller {
 impl Action for Scroll {
     const NAME: &'static str = "scroll";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire scroll --to bottom", "Go to the end of the page."),
+        Example::new("tabwire scroll --target e6", "Bring an element into view."),
+        Example::new("tabwire scroll --by 0,600", "Go down 600 pixels."),
+    ];
     type Output = Scrolled;
 
     async fn run(self, context: &Context) -> Result<Scrolled, Failure> {

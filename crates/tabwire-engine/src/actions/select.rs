@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::deed::Deed;
@@ -49,6 +49,10 @@ pub(crate) enum By {
 impl Action for Select {
     const NAME: &'static str = "select";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire select e4 Germany", "Choose an option by its label or value."),
+        Example::new("tabwire select e4 1 3 --by index", "Choose several by number."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

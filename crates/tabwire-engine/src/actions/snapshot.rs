@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::snapshot::{Extent, Selection, SnapshotRequest};
 
@@ -59,6 +60,15 @@ pub(crate) struct Seen {
 impl Action for Snapshot {
     const NAME: &'static str = "snapshot";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire snapshot", "See what is on the page, with refs to act on."),
+        Example::new("tabwire snapshot --interactive", "Only what can be acted on."),
+        Example::new("tabwire snapshot --delta", "Only what changed since the last one."),
+        Example::new(
+            "tabwire snapshot --within e14 --from 51",
+            "Look into one element, from its 51st child.",
+        ),
+    ];
     type Output = Seen;
 
     async fn run(self, context: &Context) -> Result<Seen, Failure> {
@@ -98,5 +108,9 @@ impl Action for Snapshot {
 impl Render for Seen {
     fn render(&self) -> String {
         self.text.trim_end().to_owned()
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::unfenced(&self.text))
     }
 }

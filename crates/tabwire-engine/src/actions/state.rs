@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
 use crate::saved_state::SavedState;
@@ -81,6 +82,10 @@ const fn is_none(count: &usize) -> bool {
 impl Action for State {
     const NAME: &'static str = "state";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire state save login.json", "Keep cookies and local storage."),
+        Example::new("tabwire state load login.json", "Put them back, e.g. in another session."),
+    ];
     type Output = StateAnswer;
 
     async fn run(self, context: &Context) -> Result<StateAnswer, Failure> {
@@ -197,5 +202,9 @@ impl Render for StateAnswer {
             Verb::Save => {}
         }
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::whole(self.path.clone()))
     }
 }

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::limits::RESULT_BYTES;
 use crate::snapshot::PageText;
@@ -106,6 +107,11 @@ struct ToldEntry {
 impl Action for Storage {
     const NAME: &'static str = "storage";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire storage local", "List the keys of the local storage."),
+        Example::new("tabwire storage local get theme --raw", "Print one value for a script."),
+        Example::new("tabwire storage session set step 2", "Set one."),
+    ];
     type Output = StorageAnswer;
 
     async fn run(self, context: &Context) -> Result<StorageAnswer, Failure> {
@@ -196,5 +202,14 @@ impl Render for StorageAnswer {
             lines.push("(too long together to show values: get them one by one)".to_owned());
         }
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        let entries = self.entries.iter();
+        match self.verb {
+            Verb::Get => Some(BareValue::lines(entries.map(|entry| entry.value.clone().unwrap_or_default()))),
+            Verb::List => Some(BareValue::lines(entries.map(|entry| entry.key.clone()))),
+            Verb::Set | Verb::Remove | Verb::Clear => None,
+        }
     }
 }

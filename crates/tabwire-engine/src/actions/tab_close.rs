@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{Failure, TabId};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 
 /// Close a tab: the given one, or the current one.
@@ -31,6 +31,10 @@ pub(crate) struct Closed {
 impl Action for TabClose {
     const NAME: &'static str = "tab_close";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire tab-close", "Close the current tab."),
+        Example::new("tabwire tab-close pipe:7f3a:3", "Close another one."),
+    ];
     type Output = Closed;
 
     async fn run(self, context: &Context) -> Result<Closed, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::address::checked_address;
 use crate::context::Context;
 use crate::navigation::{Arrival, LoadState};
@@ -35,6 +35,10 @@ pub(crate) struct TabNew {
 impl Action for TabNew {
     const NAME: &'static str = "tab_new";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[Example::new(
+        "tabwire tab-new example.org",
+        "Open an address in a new tab, which becomes the current one.",
+    )];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{Failure, TabId};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::navigation::Arrival;
 use crate::went::Went;
@@ -26,6 +26,8 @@ pub(crate) struct TabSelect {
 impl Action for TabSelect {
     const NAME: &'static str = "tab_select";
     const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire tab-select pipe:7f3a:3", "Act on this tab from now on.")];
     type Output = Went;
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::browser::TabInfo;
 use crate::context::Context;
 
@@ -22,6 +23,10 @@ pub(crate) struct Tabs {
 impl Action for TabsList {
     const NAME: &'static str = "tabs_list";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire tabs", "List the open tabs; a star marks the current one."),
+        Example::new("tabwire tabs --json", "The same as data."),
+    ];
     type Output = Tabs;
 
     async fn run(self, context: &Context) -> Result<Tabs, Failure> {
@@ -37,5 +42,9 @@ impl Render for Tabs {
             format!("{mark} {}  {title:?}  {}", tab.tab, tab.url)
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::lines(self.tabs.iter().map(|tab| tab.tab.to_string())))
     }
 }

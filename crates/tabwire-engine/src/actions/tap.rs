@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::element::TargetArguments;
@@ -29,6 +29,8 @@ pub(crate) struct Tap {
 impl Action for Tap {
     const NAME: &'static str = "tap";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire tap e3", "Touch an element, as on a phone.")];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::network::{Conditions, NetworkState, Pace};
 
@@ -64,6 +64,11 @@ impl Preset {
 impl Action for Throttle {
     const NAME: &'static str = "throttle";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire throttle slow-3g", "Be on a slow network."),
+        Example::new("tabwire throttle --latency 200 --download 2000", "Set it in numbers."),
+        Example::new("tabwire throttle off", "Be as fast as the network is."),
+    ];
     type Output = NetworkState;
 
     async fn run(self, context: &Context) -> Result<NetworkState, Failure> {

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
 use crate::trace_run::{TraceRun, check_categories};
@@ -71,6 +72,10 @@ pub(crate) struct TraceFile {
 impl Action for Trace {
     const NAME: &'static str = "trace";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire trace start", "Begin to trace what the browser does."),
+        Example::new("tabwire trace stop -o trace.json", "End it, and see where the time went."),
+    ];
     type Output = Traced;
 
     async fn run(self, context: &Context) -> Result<Traced, Failure> {
@@ -141,5 +146,12 @@ impl Render for Traced {
         )];
         lines.extend(file.summary.lines());
         lines.join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        match self {
+            Self::Stopped(file) => Some(BareValue::path(&file.path)),
+            _ => None,
+        }
     }
 }

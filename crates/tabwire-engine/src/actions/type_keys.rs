@@ -6,7 +6,7 @@ use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::deed::Deed;
 use crate::keyboard::{Chord, Typed};
@@ -38,6 +38,10 @@ pub(crate) struct Type {
 impl Action for Type {
     const NAME: &'static str = "type";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire type 'hello' --target e4", "Type into a field, key by key."),
+        Example::new("tabwire type tabwire --submit", "Type where the focus is and press Enter."),
+    ];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

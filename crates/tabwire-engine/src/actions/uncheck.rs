@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::element::TargetArguments;
 use crate::ticking::tick;
@@ -27,6 +27,7 @@ pub(crate) struct Uncheck {
 impl Action for Uncheck {
     const NAME: &'static str = "uncheck";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[Example::new("tabwire uncheck e5", "Clear a box.")];
     type Output = Acted;
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {

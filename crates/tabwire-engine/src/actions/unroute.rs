@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect};
+use crate::action::{Action, Effect, Example};
 use crate::context::Context;
 use crate::network::{ListedRoute, RouteList};
 
@@ -23,6 +23,10 @@ pub(crate) struct Unroute {
 impl Action for Unroute {
     const NAME: &'static str = "unroute";
     const EFFECT: Effect = Effect::Act;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire unroute 2", "Take a route away."),
+        Example::new("tabwire unroute --all", "Take all away."),
+    ];
     type Output = RouteList;
 
     async fn run(self, context: &Context) -> Result<RouteList, Failure> {

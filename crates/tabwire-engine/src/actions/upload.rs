@@ -9,7 +9,7 @@ use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::accepted_kinds::is_accepted;
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::actions::click::click_element;
 use crate::changes::Changes;
 use crate::context::Context;
@@ -89,6 +89,13 @@ struct Receiver {
 impl Action for Upload {
     const NAME: &'static str = "upload";
     const EFFECT: Effect = Effect::Files;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire upload report.pdf --to e4", "Give a file to a file input."),
+        Example::new(
+            "tabwire upload a.png b.png --to 'text=Choose files'",
+            "Give several to what opens a chooser.",
+        ),
+    ];
     type Output = Uploaded;
 
     async fn run(self, context: &Context) -> Result<Uploaded, Failure> {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::snapshot::LinkTarget;
 use crate::vital_signs::{LongTasks, Measure, Sign};
@@ -82,6 +82,8 @@ impl Part {
 impl Action for Vitals {
     const NAME: &'static str = "vitals";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] =
+        &[Example::new("tabwire vitals", "Say how fast the page was for people.")];
     type Output = Performance;
 
     async fn run(self, context: &Context) -> Result<Performance, Failure> {

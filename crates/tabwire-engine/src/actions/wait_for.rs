@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Render};
+use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::navigation::LoadState;
 use crate::waiting::{ElementState, Waited};
@@ -80,6 +80,15 @@ impl WaitFor {
 impl Action for WaitFor {
     const NAME: &'static str = "wait_for";
     const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire wait-for text=Done", "Wait until this is visible."),
+        Example::new("tabwire wait-for e7 --state hidden", "Wait until an element is gone."),
+        Example::new("tabwire wait-for --url '*/welcome'", "Wait until the page is there."),
+        Example::new(
+            "tabwire wait-for --load networkidle --timeout 20s",
+            "Wait until nothing more is asked for.",
+        ),
+    ];
     type Output = Waited;
 
     async fn run(self, context: &Context) -> Result<Waited, Failure> {

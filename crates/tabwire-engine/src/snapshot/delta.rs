@@ -42,6 +42,11 @@ impl KeptLine {
         &self.text
     }
 
+    /// The element it is about, when it has a ref.
+    pub(crate) fn handle(&self) -> Option<&ElementHandle> {
+        self.handle.as_ref()
+    }
+
     fn write(&self, out: &mut String, refs: &mut dyn FnMut(&ElementHandle) -> ElementRef) {
         match (self.text.split_once(ElementRef::BLANK_LETTER), &self.handle) {
             (Some((before, after)), Some(handle)) => {

@@ -128,6 +128,12 @@ impl RefTable {
         minted
     }
 
+    /// The ref that an element has been given, if any.
+    pub(crate) fn find(&self, handle: &ElementHandle) -> Option<ElementRef> {
+        let document = self.numbers.get(&handle.document)?;
+        self.refs.get(&(*document, handle.key)).copied()
+    }
+
     /// What a ref stands for.
     pub(crate) fn meaning(&self, wanted: ElementRef) -> RefMeaning {
         let Some((document, key)) = self.elements.get(&wanted) else {

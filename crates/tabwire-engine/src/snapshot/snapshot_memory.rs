@@ -50,6 +50,17 @@ impl SnapshotMemory {
         }
     }
 
+    /// The elements of the latest snapshot that have refs, each with what was said of it.
+    pub(crate) fn shown(&self, refs: &RefTable) -> Vec<(ElementRef, String)> {
+        let lines = self.kept.last().into_iter().flat_map(|kept| &kept.lines);
+        let blank = format!(" [{}]", ElementRef::BLANK_LETTER);
+        let shown = lines.filter_map(|line| {
+            let given = refs.find(line.handle()?)?;
+            line.text().contains(&blank).then(|| (given, line.text().replace(&blank, "")))
+        });
+        shown.collect()
+    }
+
     /// Takes note of a snapshot that was given in full.
     pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest) {
         self.replace(snapshot, request, kept_lines(&snapshot.nodes));

@@ -12,7 +12,9 @@ use super::Context;
 use crate::config::Key;
 use crate::daemon_start::ask_daemon;
 use crate::invocation::ActionFlags;
-use crate::spinner::spin;
+use crate::progress_line::progress_line;
+use crate::result_table::ResultTable;
+use crate::spinner::spin_with;
 
 /// How long an action may take when the caller says nothing, as the daemon counts it.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,7 +38,8 @@ pub(crate) fn ask_action(
     };
     let timeout = context.timeout.unwrap_or(PATIENCE);
     let path = format!("/v1/actions/{name}");
-    let answer = spin(label, !context.printer.is_json(), || {
+    let look = || progress_line(context.environment, &context.session);
+    let answer = spin_with(label, context.printer.shows_progress(), look, || {
         ask_daemon(context.environment, "POST", &path, Some(&json!(request)), timeout)
     })?;
     let answer: ActionAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
@@ -76,12 +79,18 @@ pub(super) fn run(
     snapshot: bool,
     options: SessionOptions,
 ) -> Result<(), Failure> {
-    let text = !context.printer.is_json();
+    let layout = ResultTable::find(definition.name, &params).filter(|_| context.printer.is_for_people());
+    let text = !context.printer.is_json() && layout.is_none();
+    let raw = context.printer.is_raw();
     let is_captured = context.configuration.switch(Key::Capture).is_some_and(|set| set.value);
     let (tab, capture) = (flags.tab, flags.capture || is_captured);
-    let request = ActionRequest { params, tab, snapshot, capture, text, options, ..ActionRequest::default() };
+    let request =
+        ActionRequest { params, tab, snapshot, capture, text, raw, options, ..ActionRequest::default() };
     let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
-    context.printer.answer(&json!(answer), || answer.text.clone().unwrap_or_default());
+    context.printer.answer(&json!(answer), || match layout {
+        Some(layout) => layout.lay_out(&answer.result),
+        None => answer.text.clone().unwrap_or_default(),
+    });
     Ok(())
 }
 
@@ -90,6 +99,9 @@ pub(crate) fn open(context: &Context<'_>, params: Value, options: SessionOptions
     let answer = ask_action(context, "open", "opening the page", request)?;
     context.printer.answer(&json!(answer), || {
         let result = &answer.result;
+        if context.printer.is_raw() {
+            return text(result, "tab").to_owned();
+        }
         let mut lines = vec![format!("{}  {}", text(result, "tab"), text(result, "url"))];
         if !text(result, "title").is_empty() {
             lines.push(format!("# {}", text(result, "title")));

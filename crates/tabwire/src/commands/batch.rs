@@ -12,6 +12,7 @@ use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
 use super::Context;
 use super::action::ask_action;
+use crate::printer::Reader;
 
 /// One line of a batch.
 #[derive(Deserialize)]
@@ -49,14 +50,19 @@ pub(super) fn run(
         if line.trim().is_empty() {
             continue;
         }
-        match run_line(context, &line, options) {
-            Ok(result) => context.printer.plain(&json!({"ok": true, "result": result}).to_string()),
-            Err(failure) => {
-                context.printer.plain(&json!({"ok": false, "error": failure}).to_string());
-                code = failure.code.exit_code();
-                if bail {
-                    break;
-                }
+        let outcome = run_line(context, &line, options);
+        let reader = match &outcome {
+            Ok(result) => context.printer.line(&json!({"ok": true, "result": result}).to_string()),
+            Err(failure) => context.printer.line(&json!({"ok": false, "error": failure}).to_string()),
+        };
+        if reader == Reader::Gone {
+            // Nobody learns what the rest comes to, so it is not done.
+            return Ok(ExitCode::SUCCESS);
+        }
+        if let Err(failure) = outcome {
+            code = failure.code.exit_code();
+            if bail {
+                break;
             }
         }
     }

@@ -19,7 +19,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     let request = CdpUrlRequest { session: context.session.clone(), options, share_all };
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
-    let answer = spin("starting the browser", !context.printer.is_json(), || {
+    let answer = spin("starting the browser", context.printer.shows_progress(), || {
         ask_daemon(context.environment, "POST", "/v1/cdp-url", Some(&json!(request)), timeout)
     })?;
     let answer: CdpUrlAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;

@@ -1,6 +1,45 @@
-//! `completions`: prints a completion script.
+//! `completions`: prints a completion script. `complete` (hidden) is what the scripts ask.
 
-pub(super) fn run(shell: clap_complete::Shell) {
-    let mut command = crate::invocation::command();
-    clap_complete::generate(shell, &mut command, "tabwire", &mut std::io::stdout());
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use crate::completion::{CompletionShell, Offer, RunningWorld, offer};
+use crate::printer::{OutputForm, Printer};
+
+pub(super) fn run(printer: Printer, shell: CompletionShell) {
+    printer.plain(shell.script().trim_end());
+}
+
+/// Answers a completion script: `complete SHELL -- WORDS`, the last word being the one to complete. Whatever goes
+/// wrong, nothing is said: somebody is typing.
+pub(crate) fn complete(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
+    if let [shell, separator, words @ ..] = &words[..]
+        && separator == "--"
+    {
+        let answer = answer(words, shell == "powershell", &RunningWorld::find());
+        if !answer.is_empty() {
+            Printer::new(OutputForm::Text, true).plain(answer.trim_end_matches('\n'));
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn answer(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
+    let mut words = words.to_vec();
+    if let Some(last) = words.last_mut().filter(|_| is_marked) {
+        last.pop();
+    }
+    let candidates = match offer(&crate::invocation::command(), &words, world) {
+        Offer::Files => return ":files".to_owned(),
+        Offer::Words(candidates) => candidates,
+    };
+    let mut text = String::new();
+    for candidate in candidates {
+        let meaning: String = candidate.meaning.chars().filter(|letter| !letter.is_control()).collect();
+        let separator = if meaning.is_empty() { "" } else { "\t" };
+        let _ = writeln!(text, "{}{separator}{meaning}", candidate.value);
+    }
+    text
 }

@@ -17,6 +17,7 @@ use crate::config::Key;
 use crate::daemon_client::{AskError, ask};
 use crate::daemon_start;
 use crate::environment::Environment;
+use crate::printer::Reader;
 use crate::spinner::spin;
 
 pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), Failure> {
@@ -132,7 +133,9 @@ fn find_status(environment: &Environment) -> Result<Option<StatusAnswer>, Failur
 fn start(context: &Context<'_>) -> Result<(), Failure> {
     let before = find_status(context.environment)?;
     if before.is_none() {
-        spin("starting the daemon", !context.printer.is_json(), || daemon_start::start(context.environment))?;
+        spin("starting the daemon", context.printer.shows_progress(), || {
+            daemon_start::start(context.environment)
+        })?;
     }
     let now = find_status(context.environment)?;
     let pid = now.as_ref().map_or(0, |status| status.pid);
@@ -149,7 +152,7 @@ fn start(context: &Context<'_>) -> Result<(), Failure> {
 
 fn stop(context: &Context<'_>) -> Result<(), Failure> {
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
-    let asked = spin("ending browsers and daemon", !context.printer.is_json(), || {
+    let asked = spin("ending browsers and daemon", context.printer.shows_progress(), || {
         ask(&context.environment.paths.socket(), "POST", "/v1/daemon/stop", Some(&json!({})), timeout)
     });
     match asked {
@@ -191,7 +194,9 @@ fn logs(context: &Context<'_>, lines: usize) -> Result<(), Failure> {
         last.push_back(line);
     }
     for line in last {
-        context.printer.plain(&line);
+        if context.printer.line(&line) == Reader::Gone {
+            break;
+        }
     }
     Ok(())
 }

@@ -8,11 +8,17 @@ mod config;
 mod daemon;
 mod demo;
 mod doctor;
+mod install_skill;
 pub(crate) mod log;
 mod log_export;
 mod log_follow;
 mod log_lines;
+mod skill;
 mod status;
+mod upgrade_check;
+
+pub(crate) use completions::complete;
+pub use skill::skill_text;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,11 +28,13 @@ use serde_json::json;
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{Failure, SessionName};
 
+use self::install_skill::{Deed, Wish};
 use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags, SessionFlags};
 use crate::config::{Configuration, Key};
 use crate::environment::Environment;
 use crate::invocation::{Invocation, Wanted};
 use crate::printer::Printer;
+use crate::skill_place::SkillScope;
 
 /// What every command needs to know.
 pub(crate) struct Context<'a> {
@@ -101,6 +109,9 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
     match wanted {
         Wanted::Command(
             Command::Completions { .. }
+            | Command::Skill
+            | Command::InstallSkill { .. }
+            | Command::UpgradeCheck { .. }
             | Command::Keep
             | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
             | Command::Daemon { command: Stop | Status | Logs { .. } },
@@ -132,10 +143,24 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Config { command } => config::run(context, command),
         Command::Completions { shell } => {
-            completions::run(shell);
+            completions::run(*context.printer, shell);
             Ok(())
         }
         Command::Log(flags) => log::run(context, None, flags),
+        Command::UpgradeCheck { online, url } => upgrade_check::run(context, online, url.as_deref()),
+        Command::Skill => {
+            skill::run(*context.printer);
+            Ok(())
+        }
+        Command::InstallSkill { tools, project, user: _, print, uninstall } => {
+            let scope = if project { SkillScope::Project } else { SkillScope::User };
+            let deed = match (print, uninstall) {
+                (true, _) => Deed::Print,
+                (false, true) => Deed::Uninstall,
+                (false, false) => Deed::Install,
+            };
+            install_skill::run(context, &Wish { tools, scope, deed })
+        }
         Command::Keep => return Ok(keep()),
     };
     done.map(|()| ExitCode::SUCCESS)

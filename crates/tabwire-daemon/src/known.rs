@@ -1,0 +1,46 @@
+//! Answers to those who only look: names for completion, and what a session is busy with. Starts nothing, and asks
+//! no browser anything.
+
+use http::Request;
+use hyper::body::Incoming;
+use tabwire_wire::{KnownNames, KnownSession, Progress, SessionName, TabId};
+
+use crate::daemon::Daemon;
+use crate::handler::query_value;
+
+impl Daemon {
+    /// Names of sessions, and of the tabs and refs of the session and tab in the query.
+    pub(crate) fn known_names(&self, request: &Request<Incoming>) -> KnownNames {
+        let sessions = self.sessions.all();
+        let live = sessions.iter().filter_map(|session| Some((&session.name, session.peek_live()?)));
+        let live: Vec<_> = live.collect();
+        let wanted = wanted_session(request);
+        let engine =
+            live.iter().find(|(name, _)| Some(*name) == wanted.as_ref()).map(|(_, live)| &live.engine);
+        let tab = query_value(request, "tab").and_then(|tab| tab.parse::<TabId>().ok());
+        KnownNames {
+            sessions: live
+                .iter()
+                .map(|(name, live)| KnownSession { name: (*name).clone(), tabs: live.engine.tab_count() })
+                .collect(),
+            tabs: engine.map(|engine| engine.known_tabs()).unwrap_or_default(),
+            refs: engine.map(|engine| engine.known_refs(tab)).unwrap_or_default(),
+        }
+    }
+
+    /// What the session in the query is busy with.
+    pub(crate) fn progress(&self, request: &Request<Incoming>) -> Progress {
+        let session = wanted_session(request).and_then(|name| self.sessions.find(&name));
+        let Some(session) = session else { return Progress::default() };
+        let live = session.peek_live();
+        Progress {
+            starting: session.is_starting(),
+            downloads: live.as_ref().map(|live| live.engine.downloads_under_way()).unwrap_or_default(),
+            recordings: live.as_ref().map(|live| live.engine.running_recordings()).unwrap_or_default(),
+        }
+    }
+}
+
+fn wanted_session(request: &Request<Incoming>) -> Option<SessionName> {
+    SessionName::new(query_value(request, "session").unwrap_or("default")).ok()
+}

@@ -1,0 +1,165 @@
+//! `upgrade-check`: what runs here and how to get a newer one. Asks no one on the network unless told whom.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure, VERSION};
+
+use super::Context;
+use crate::daemon_client::{AskError, ask_within};
+
+/// How long the address that was given may take.
+const ONLINE_SECONDS: u64 = 15;
+
+/// How much of its answer is read.
+const ONLINE_BYTES: usize = 64 * 1024;
+
+/// How long our own daemon may take.
+const DAEMON_PATIENCE: Duration = Duration::from_secs(2);
+
+pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Result<(), Failure> {
+    let newest = match (online, url) {
+        (false, _) => None,
+        (true, Some(url)) => Some(ask_online(url, context.timeout)?),
+        (true, None) => {
+            let message = "There is no address to ask: Tabwire has none of its own.";
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint(
+                "Give one with --url, or set TABWIRE_UPDATE_URL. It is to answer with a version, or with JSON that has a `version`.",
+            ));
+        }
+    };
+    let daemon = daemon_version(context);
+    let program = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
+    let is_newer = newest.as_deref().map(|newest| numbers(newest) > numbers(VERSION));
+    let answer = json!({
+        "version": VERSION, "build": build(), "program": program, "daemon": daemon,
+        "newest": newest, "newer": is_newer, "asked": if online { url } else { None },
+    });
+    context.printer.answer(&answer, || {
+        if context.printer.is_raw() {
+            return VERSION.to_owned();
+        }
+        describe(&program, &daemon, newest.as_deref().zip(is_newer))
+    });
+    Ok(())
+}
+
+fn describe(program: &str, daemon: &DaemonState, newest: Option<(&str, bool)>) -> String {
+    let mut lines = vec![format!("tabwire {VERSION} ({}) in {program}", build()), daemon.sentence()];
+    lines.push(match newest {
+        Some((newest, true)) => format!("version {newest} is out"),
+        Some((newest, false)) => format!("this is the newest: {newest} is what the address names"),
+        None => "nobody was asked for a newer one (--online does)".to_owned(),
+    });
+    if newest.is_none_or(|(_, is_newer)| is_newer) {
+        lines.push(
+            "to update, put the new program in the place of this one, or run `cargo install --path crates/tabwire` in a new checkout; sessions and browsers stay"
+                .to_owned(),
+        );
+    }
+    lines.join("\n")
+}
+
+/// What this program was built as.
+fn build() -> String {
+    let kind = if cfg!(debug_assertions) { "debug" } else { "release" };
+    format!("{} {} {kind}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// What the daemon runs.
+#[derive(Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case", tag = "state", content = "version")]
+enum DaemonState {
+    /// None runs.
+    None,
+    /// The same version.
+    Same(String),
+    /// An older one, which the next command replaces.
+    Older,
+    /// Another one, or one that does not answer.
+    Other(String),
+}
+
+impl DaemonState {
+    fn sentence(&self) -> String {
+        match self {
+            Self::None => "no daemon runs".to_owned(),
+            Self::Same(version) => format!("the daemon runs {version} too"),
+            Self::Older => "the daemon is older; the next command replaces it, and browsers stay".to_owned(),
+            Self::Other(why) => format!("the daemon: {why}"),
+        }
+    }
+}
+
+fn daemon_version(context: &Context<'_>) -> DaemonState {
+    let socket = context.environment.paths.socket();
+    match ask_within(&socket, "GET", "/v1/status", None, DAEMON_PATIENCE) {
+        Ok(status) => {
+            DaemonState::Same(status.get("version").and_then(Value::as_str).unwrap_or(VERSION).to_owned())
+        }
+        Err(AskError::NotRunning) => DaemonState::None,
+        Err(AskError::DaemonOlder) => DaemonState::Older,
+        Err(AskError::Failed(failure)) => DaemonState::Other(failure.message),
+    }
+}
+
+/// Asks an address for the newest version. curl does it: it knows this machine's proxies and certificates.
+fn ask_online(url: &str, timeout: Option<Duration>) -> Result<String, Failure> {
+    let failed = |why: &str| {
+        Failure::new(ErrorCode::NoBackend, format!("The address {url} could not be asked: {why}."))
+            .with_hint("Check the address, or leave --online out.")
+    };
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        return Err(Failure::new(ErrorCode::BadArgs, format!("`{url}` is no http or https address.")));
+    }
+    let seconds = timeout.map_or(ONLINE_SECONDS, |timeout| timeout.as_secs().max(1)).to_string();
+    let bytes = ONLINE_BYTES.to_string();
+    let asked = Command::new("curl")
+        .args(["--silent", "--show-error", "--fail", "--location", "--proto", "=http,https"])
+        .args(["--max-time", &seconds, "--max-filesize", &bytes, "--", url])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => failed("curl is not installed"),
+            _ => failed(&error.to_string()),
+        })?;
+    if !asked.status.success() {
+        let why = String::from_utf8_lossy(&asked.stderr);
+        return Err(failed(why.trim().trim_end_matches('.')));
+    }
+    let text = String::from_utf8_lossy(&asked.stdout);
+    read_version(&text).ok_or_else(|| failed("it did not answer with a version"))
+}
+
+/// Reads a version: JSON with a `version` or `tag_name`, or a first line that is one.
+fn read_version(text: &str) -> Option<String> {
+    let json: Option<Value> = serde_json::from_str(text).ok();
+    let named = json.as_ref().and_then(|json| json.get("version").or_else(|| json.get("tag_name"))?.as_str());
+    let word = named.or_else(|| text.lines().next())?.trim().trim_start_matches('v');
+    let is_version = word.len() <= 40
+        && word.starts_with(|first: char| first.is_ascii_digit())
+        && word.contains('.')
+        && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(&byte));
+    is_version.then(|| word.to_owned())
+}
+
+fn numbers(version: &str) -> Vec<u64> {
+    version.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{numbers, read_version};
+
+    #[test]
+    fn versions_are_read_as_sites_write_them() {
+        for text in ["1.2.3\n", "v1.2.3", "{\"version\": \"1.2.3\"}", "{\"tag_name\": \"v1.2.3\"}"] {
+            assert_eq!(read_version(text).as_deref(), Some("1.2.3"), "{text}");
+        }
+        for text in ["", "<html>", "not found", "1", "{\"version\": 3}", "1.2.3 \u{1b}[31m"] {
+            assert_eq!(read_version(text), None, "{text}");
+        }
+        assert!(numbers("0.10.0") > numbers("0.9.9") && numbers("1.0.0") == numbers("1.0.0"));
+    }
+}

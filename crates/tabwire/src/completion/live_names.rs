@@ -1,0 +1,62 @@
+//! Names that exist right now: sessions, tabs, refs, profiles. Asks a daemon that runs, and nobody else.
+
+use std::time::Duration;
+
+use tabwire_wire::{KnownNames, SessionName};
+
+use crate::cli::GlobalFlags;
+use crate::config::Configuration;
+use crate::daemon_client::ask_within;
+use crate::environment::Environment;
+
+/// How long the daemon may take; people wait for it at the keyboard.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Where names that exist right now come from.
+pub(crate) trait LiveNames {
+    /// The sessions, and the tabs and refs of a session and tab.
+    fn known(&self, session: Option<&str>, tab: Option<&str>) -> KnownNames;
+    /// The named profiles.
+    fn profiles(&self) -> Vec<String>;
+}
+
+/// The daemon that runs, if one does, and what is set here.
+pub(crate) struct RunningWorld {
+    environment: Environment,
+    /// The session that is meant when none is named.
+    session: Option<SessionName>,
+}
+
+impl RunningWorld {
+    /// Looks at the environment and the configuration; one that cannot be read sets nothing.
+    pub(crate) fn find() -> Self {
+        let environment = Environment::read();
+        let configuration = Configuration::load(&environment, &GlobalFlags::default()).ok();
+        Self { session: configuration.map(|set| set.session().value), environment }
+    }
+}
+
+impl LiveNames for RunningWorld {
+    fn known(&self, session: Option<&str>, tab: Option<&str>) -> KnownNames {
+        // Names go into an address; one that could not be there is none.
+        let is_plain =
+            |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
+        let usual = self.session.clone().unwrap_or_default().to_string();
+        let session = session.filter(is_plain).unwrap_or(&usual);
+        let tab = tab.filter(is_plain).map(|tab| format!("&tab={tab}")).unwrap_or_default();
+        let path = format!("/v1/complete?session={session}{tab}");
+        let answer = ask_within(&self.environment.paths.socket(), "GET", &path, None, PATIENCE);
+        answer.ok().and_then(|answer| serde_json::from_value(answer).ok()).unwrap_or_default()
+    }
+
+    fn profiles(&self) -> Vec<String> {
+        let entries =
+            std::fs::read_dir(self.environment.paths.data.join("profiles")).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+}

@@ -1,4 +1,4 @@
-//! What is typed and what comes back: help, shapes, usage errors, completions. Most of it needs no browser.
+//! What is typed and what comes back: help, shapes, usage errors. Most of it needs no browser.
 
 use serde_json::Value;
 
@@ -31,6 +31,9 @@ const COMMANDS: &[(&[&str], &str)] = &[
     (&["config", "schema"], "for editors"),
     (&["config", "check"], "tabwire.toml"),
     (&["completions"], "fish"),
+    (&["upgrade-check"], "--online"),
+    (&["skill"], "coding agents"),
+    (&["install-skill"], "--uninstall"),
 ];
 
 #[test]
@@ -71,21 +74,6 @@ fn mistyped_words_end_with_2_and_a_suggestion() {
         assert!(outcome.stdout.is_empty(), "{typed:?}: {}", outcome.stdout);
     }
     assert!(world.find_status().is_none(), "a usage error started a daemon");
-}
-
-#[test]
-fn completions_exist_for_every_shell() {
-    let world = World::new();
-    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = world.run(&["completions", shell]).succeeded().stdout;
-        assert!(script.contains("cdp-url"), "{shell}: {} bytes", script.len());
-        if shell == "bash" {
-            let file = world.home().join("completions.bash");
-            std::fs::write(&file, script).expect("written");
-            world.run_program("bash", &["-n", &file.to_string_lossy()]).succeeded();
-        }
-    }
-    assert_eq!(world.run(&["completions", "tcsh"]).code, 2);
 }
 
 /// The names of an object's members, sorted.

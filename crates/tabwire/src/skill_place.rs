@@ -17,7 +17,7 @@ pub(crate) enum SkillTool {
     Windsurf,
     /// GitHub Copilot: .github/skills, in the home directory .copilot/skills.
     Copilot,
-    /// `OpenCode`: .opencode/skills, in the home directory .config/opencode/skills.
+    /// Open Code: .opencode/skills, in the home directory .config/opencode/skills.
     Opencode,
     /// Any other that keeps to the open standard: .agents/skills.
     Agents,

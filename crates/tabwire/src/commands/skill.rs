@@ -14,7 +14,7 @@ pub(crate) const MARKER: &str = "<!-- Written by `tabwire install-skill`; run it
 const FRONT: &str = "\
 ---
 name: tabwire
-description: Drives a real browser from the command line: opens pages, reads them, clicks, fills forms, takes screenshots, downloads and uploads files, shows requests and console. Use it whenever a task needs a web page to be looked at, used or tested.
+description: Drives a real browser from the command line. Opens pages, reads them, clicks, fills forms, takes screenshots, downloads and uploads files, shows requests and console. Use it whenever a task needs a web page to be looked at, used or tested.
 ---
 ";
 
@@ -126,5 +126,6 @@ mod tests {
         assert_eq!(lines[0], "name: tabwire");
         let description = lines[1].strip_prefix("description: ").expect("a description");
         assert!(description.len() < 1024 && lines.len() == 2, "{front}");
+        assert!(!description.contains(": ") && !description.contains(" #"), "not plain YAML: {description}");
     }
 }

@@ -156,7 +156,19 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
     flags.quiet |= first.quiet;
 }
 
+/// `help click` means `click --help`: so a misspelt name gets the same suggestion as anywhere.
+fn without_help_command(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let (program, rest) = arguments.split_first()?;
+    let (first, names) = rest.split_first()?;
+    let is_plain = |word: &OsString| !word.as_encoded_bytes().starts_with(b"-");
+    let is_help = first == OsStr::new("help") && names.iter().all(is_plain);
+    let help = OsString::from("--help");
+    is_help.then(|| std::iter::once(program).chain(names).chain([&help]).cloned().collect())
+}
+
 fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
+    let rewritten = without_help_command(arguments);
+    let arguments = rewritten.as_deref().unwrap_or(arguments);
     // Building every action's arguments takes longer than most actions; one is built when one is named.
     let named = arguments.iter().skip(1).find_map(|argument| find_named(argument.to_str()?));
     let definition = match named {

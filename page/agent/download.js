@@ -18,9 +18,9 @@ agent.saveAddress = ({ url }) => {
   return null;
 };
 
-/** The click if it makes the browser save what a link leads to, which no other event tells of; else null. */
-function savingClick(event) {
+/** Whether a click makes the browser save what a link leads to. */
+function isSaving(event) {
   const link = event.composedPath().find((node) => node.localName === "a" && node.hasAttribute?.("download") && node.href);
-  if (link === undefined) return null;
-  return link.origin === location.origin || link.protocol === "blob:" || link.protocol === "data:" ? event : null;
+  if (link === undefined) return false;
+  return link.origin === location.origin || link.protocol === "blob:" || link.protocol === "data:";
 }

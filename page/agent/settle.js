@@ -21,7 +21,11 @@ class Watch {
     this.contents = 0;
     this.inputs = new Map();
     this.waiting = null;
-    this.saving = null;
+    this.clicks = [];
+    this.saves = new Set();
+    this.journeys = new Set();
+    // Told of every link that the browser saves, also of one that a script clicks outside of the document.
+    this.onJourney = (event) => event.downloadRequest !== null && this.saves.add(event);
     this.focused = deepFocus();
     this.timeline = document.timeline.currentTime ?? 0;
     this.observer = new MutationObserver((records) => this.count(records));
@@ -62,10 +66,19 @@ class Watch {
     if (view === null) return;
     listenOn(view, ALWAYS_WATCHED);
     listenOn(view, SOMETIMES_WATCHED);
+    if (!view.navigation || this.journeys.has(view.navigation)) return;
+    this.journeys.add(view.navigation);
+    view.navigation.addEventListener("navigate", this.onJourney);
+  }
+
+  /** How many downloads the browser was told to begin. Documents without an origin are told only of clicks. */
+  saving() {
+    const begun = (events) => events.filter((event) => !event.defaultPrevented).length;
+    return Math.max(begun([...this.saves]), begun(this.clicks));
   }
 
   note(event) {
-    if (event.type === "click") this.saving ??= savingClick(event);
+    if (event.type === "click" && isSaving(event)) this.clicks.push(event);
     this.inputs.set(event.type, (this.inputs.get(event.type) ?? 0) + 1);
     this.waiting?.();
   }
@@ -101,6 +114,7 @@ class Watch {
   stop() {
     this.observer.disconnect();
     this.context?.removeEventListener("textupdate", this.onText);
+    for (const navigation of this.journeys) navigation.removeEventListener("navigate", this.onJourney);
     clearTimeout(this.expiry);
     if (currentWatch !== this) return;
     currentWatch = null;
@@ -171,7 +185,8 @@ function settled(watch, extra) {
   const report = { mutations: watch.changes, elements: watch.elements, contents: watch.contents, url: location.href, title: document.title, loading: document.readyState !== "complete", ...extra };
   if (animations.length > 0) Object.assign(report, { animations: animations.length, animationsEnd: Math.round(remainingTime(animations)) });
   if (focused !== watch.focused) report.focused = focused === null || focused === focused.ownerDocument.body ? null : describeElement(focused);
-  if (watch.saving !== null && !watch.saving.defaultPrevented) report.saving = true;
+  const saving = watch.saving();
+  if (saving > 0) report.saving = saving;
   return report;
 }
 

@@ -18,8 +18,8 @@ pub(crate) struct DownloadStory {
     told: Vec<DownloadBegun>,
     /// Tabs the page opened, by their main frames.
     tabs: Vec<FrameId>,
-    /// Whether one is sure to begin, which takes as long as its site takes to answer.
-    expected: bool,
+    /// How many are sure to begin, which takes as long as their site takes to answer.
+    expected: usize,
 }
 
 impl DownloadStory {
@@ -29,7 +29,7 @@ impl DownloadStory {
             since: browser.downloads().log().entries().count(),
             told: Vec::new(),
             tabs: Vec::new(),
-            expected: false,
+            expected: 0,
         }
     }
 
@@ -43,9 +43,9 @@ impl DownloadStory {
         self.tabs.push(FrameId::new(target.as_str()));
     }
 
-    /// A link was clicked whose target the browser saves.
-    pub(crate) fn expect_one(&mut self) {
-        self.expected = true;
+    /// The browser was told to begin this many in all.
+    pub(crate) fn expect(&mut self, count: usize) {
+        self.expected = self.expected.max(count);
     }
 
     fn is_ours(&self, download: &Download, page: &Page, browser: &Browser) -> bool {
@@ -93,7 +93,7 @@ impl DownloadStory {
     /// The downloads, once those that end soon have ended.
     pub(crate) async fn told(self, page: &Page, browser: &Browser, deadline: Deadline) -> Vec<Download> {
         let downloads = browser.downloads();
-        if self.told.is_empty() && !self.expected && self.so_far(page, browser).is_empty() {
+        if self.told.is_empty() && self.expected == 0 && self.so_far(page, browser).is_empty() {
             return Vec::new();
         }
         if !downloads.is_listening() {
@@ -103,8 +103,7 @@ impl DownloadStory {
         let mut log = downloads.log().watch();
         let over = log.wait_for(|entries| {
             let known = self.pick(entries, page, browser);
-            let begun =
-                guids.iter().all(|guid| entries.find(guid).is_some()) && !(self.expected && known.is_empty());
+            let begun = guids.iter().all(|guid| entries.find(guid).is_some()) && known.len() >= self.expected;
             begun && known.iter().all(Download::is_over)
         });
         let until = deadline.instant().min(tokio::time::Instant::now() + SETTLE_DOWNLOAD);

@@ -22,8 +22,8 @@ pub(crate) struct Rest {
     pub(crate) arrived: Option<bool>,
     /// What the pointer met in place of the element.
     pub(crate) guard: Option<Guard>,
-    /// Whether the browser saves what a link leads to that was clicked.
-    pub(crate) saving: bool,
+    /// How many downloads the browser was told to begin.
+    pub(crate) saving: usize,
 }
 
 /// What the agent's guard saw of the pointer.

@@ -187,20 +187,19 @@ impl Watch {
         changes: &mut Changes,
         deadline: Deadline,
     ) -> Result<bool, Failure> {
+        let has_told = !value.is_null();
         let rest: Rest = serde_json::from_value(value).unwrap_or_default();
         changes.content |= rest.contents > 0;
         if let Some(failure) = rest.guard.as_ref().and_then(|guard| guard.to_failure(rest.arrived)) {
             return Err(failure);
         }
-        if rest.saving {
-            self.downloads.expect_one();
-        }
+        self.downloads.expect(rest.saving);
         self.await_animations(&rest, deadline).await;
         if let Some(value) = rest.value.as_ref().and_then(Value::as_str) {
             changes.value = Some(value.to_owned());
         }
         self.matches = rest.matches.or(self.matches);
-        if in_main {
+        if in_main && has_told {
             self.note_place(changes, rest);
         }
         Ok(true)
@@ -262,7 +261,7 @@ impl Watch {
         }
         if self.unfolding.gave_up && !changes.navigated {
             // What becomes a download is a navigation first, and is told a moment after that has ended.
-            self.downloads.expect_one();
+            self.downloads.expect(1);
         }
         changes.downloads = self.downloads.told(page, browser, deadline).await;
     }

@@ -131,6 +131,10 @@ async fn what_a_click_downloads_is_told_with_its_path() {
         assert_eq!(content(&told[0]), holds, "{target}");
     }
     assert_eq!(click("#three").await.as_array().map(Vec::len), Some(3));
+    // Longer than any machine is busy.
+    stage
+        .eval("document.querySelector('#slow').href = '/download/slow?bytes=200000&milliseconds=60000'")
+        .await;
     let slow = click("#slow").await;
     assert_eq!(slow[0]["state"], "under_way", "{slow}");
     let text = stage.text("click", json!({"target": "#name-traversal"})).await;

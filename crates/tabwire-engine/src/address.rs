@@ -36,7 +36,17 @@ pub fn checked_address(text: &str) -> Result<String, Failure> {
         }
         scheme => return Err(not_of_the_web(&format!("`{text}` is not opened: addresses with {scheme}:"))),
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    let inner = inner_address(url.as_str());
+    if [Some(&url), inner.as_ref()].into_iter().flatten().any(has_star) {
+        return Err(bad("its host has a `*`, which browsers and others read differently"));
+    }
+    if let Some(inner) = inner.as_ref().filter(|inner| !is_of_the_web(inner)) {
+        let scheme = inner.scheme();
+        return Err(not_of_the_web(&format!(
+            "`{text}` is not opened: addresses with {scheme}: inside of others"
+        )));
+    }
+    if has_user(&url) || inner.as_ref().is_some_and(has_user) {
         return Err(bad("it carries a user name or password, which are easily taken for a host").with_hint(
             "Leave out what is before the `@`; use `tabwire auth` for sites that ask for a password.",
         ));
@@ -58,9 +68,32 @@ fn completed(text: &str) -> String {
     }
 }
 
+fn has_star(url: &Url) -> bool {
+    url.host_str().is_some_and(|host| host.contains('*'))
+}
+
+fn has_user(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// The address of the page that made a blob, which is inside of the blob's; none when that page has no address.
+fn inner_address(url: &str) -> Option<Url> {
+    Url::parse(url.strip_prefix("blob:")?).ok()
+}
+
+fn is_of_the_web(inner: &Url) -> bool {
+    matches!(inner.scheme(), "http" | "https")
+}
+
 /// Refuses pages that are not of the web, wherever they came from.
 pub(crate) fn check_readable(url: &str) -> Result<(), Failure> {
     let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme).to_ascii_lowercase();
+    if let Some(inner) = inner_address(url).filter(|inner| !is_of_the_web(inner)) {
+        let scheme = inner.scheme();
+        return Err(not_of_the_web(&format!(
+            "The tab shows a part of an address with {scheme}:. Such pages"
+        )));
+    }
     // A page that has not begun to load has no address yet.
     if url.is_empty() || READ.contains(&scheme.as_str()) {
         return Ok(());
@@ -112,6 +145,8 @@ mod tests {
             "https://example.org@evil.example/",
             "http://a:b@c/",
             "http:\\\\x@y",
+            "blob:http://x@y/1",
+            "http://a*b/",
         ] {
             assert_eq!(checked_address(bad).expect_err(bad).code, ErrorCode::BadArgs, "{bad}");
         }
@@ -137,6 +172,9 @@ mod tests {
             "intranet:80",
             "vbscript:x",
             "jar:file:///x",
+            "blob:file:///x",
+            "BLOB:Chrome://settings/x",
+            "blob:blob:https://a/1",
             "content://x",
             "android-app://x",
             "resource://x",
@@ -151,6 +189,8 @@ mod tests {
             "chrome-extension://a/b",
             "devtools://x",
             "view-source:http://x",
+            "blob:file:///1",
+            "blob:chrome-extension://a/1",
         ] {
             assert_eq!(check_readable(page).expect_err(page).code, ErrorCode::PolicyDenied, "{page}");
         }
@@ -161,6 +201,7 @@ mod tests {
             "about:srcdoc",
             "data:,x",
             "blob:http://a/1",
+            "blob:null/1",
             "",
             "chrome-error://chromewebdata/",
         ] {

@@ -174,34 +174,93 @@ impl Definition {
 
     /// Refuses parameters the action does not have: a misspelt one must not be dropped silently.
     fn check_names(&self, params: &Value) -> Result<(), Failure> {
-        let Some(given) = params.as_object().filter(|given| !given.is_empty()) else { return Ok(()) };
-        let schema = (self.parameters)();
-        let known: Vec<&str> = schema
-            .get("properties")
-            .and_then(Value::as_object)
-            .map(|known| known.keys().map(String::as_str).collect())
-            .unwrap_or_default();
-        match given.keys().find(|name| !known.contains(&name.as_str())) {
+        let given = match params {
+            Value::Null => return Ok(()),
+            Value::Object(given) if given.is_empty() => return Ok(()),
+            Value::Object(given) => given,
+            _ => {
+                let message = format!("The parameters of {} are not given by name.", self.name);
+                return Err(Failure::new(ErrorCode::BadArgs, message).with_hint(names_hint(&self.names())));
+            }
+        };
+        let known = self.names();
+        match given.keys().find(|name| !known.contains(name)) {
             None => Ok(()),
             Some(name) => {
                 let message = format!("The action {} has no parameter `{name}`.", self.name);
-                let meant = find_similar(name, known.iter().copied());
+                let meant = find_similar(name, known.iter().map(String::as_str));
                 let meant = meant.map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
-                let hint = if known.is_empty() {
-                    "It takes none.".to_owned()
-                } else {
-                    format!("{meant}Its parameters are: {}.", known.join(", "))
-                };
+                let hint = format!("{meant}{}", names_hint(&known));
                 Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint))
             }
         }
     }
+
+    /// The names of its parameters.
+    fn names(&self) -> Vec<String> {
+        names_in(&(self.parameters)())
+    }
 }
 
-fn read<A: DeserializeOwned>(name: &str, params: Value) -> Result<A, Failure> {
+fn names_in(schema: &Value) -> Vec<String> {
+    let known = schema.get("properties").and_then(Value::as_object);
+    known.map(|known| known.keys().cloned().collect()).unwrap_or_default()
+}
+
+fn names_hint(known: &[String]) -> String {
+    if known.is_empty() {
+        "It takes none.".to_owned()
+    } else {
+        format!("Its parameters are: {}.", known.join(", "))
+    }
+}
+
+fn read<A: Action>(name: &str, params: Value) -> Result<A, Failure> {
     let params = if params.is_null() { serde_json::json!({}) } else { params };
-    serde_json::from_value(params).map_err(|error| {
-        Failure::new(ErrorCode::BadArgs, format!("The parameters of {name} are not valid: {error}."))
-            .with_hint(format!("Run `tabwire {} --help` for what it takes.", name.replace('_', "-")))
+    A::deserialize(&params).map_err(|error| {
+        let whose = match culprit::<A>(&params, &error.to_string()) {
+            Some(parameter) => format!("The parameter `{parameter}` of {name} is not valid"),
+            None => format!("The parameters of {name} are not valid"),
+        };
+        let names = names_hint(&names_in(&schemars::schema_for!(A).to_value()));
+        Failure::new(ErrorCode::BadArgs, format!("{whose}: {error}."))
+            .with_hint(format!("{names} Run `tabwire {} --help` for what they mean.", name.replace('_', "-")))
     })
+}
+
+/// The parameter that the complaint is about: one of another kind than the action takes, else one without which there
+/// is another complaint, or none.
+fn culprit<A: Action>(params: &Value, complaint: &str) -> Option<String> {
+    let given = params.as_object()?;
+    let schema = schemars::schema_for!(A).to_value();
+    let is_misfit =
+        |(name, value): &(&String, &Value)| !fits(schema.pointer(&format!("/properties/{name}/type")), value);
+    if let Some((name, _)) = given.iter().find(is_misfit) {
+        return Some(name.clone());
+    }
+    let is_it = |name: &&String| {
+        let mut others = given.clone();
+        others.remove(*name);
+        A::deserialize(Value::Object(others)).err().is_none_or(|other| other.to_string() != complaint)
+    };
+    given.keys().find(is_it).cloned()
+}
+
+/// Whether a value is of a kind that a schema names; one that names none takes all.
+fn fits(kinds: Option<&Value>, value: &Value) -> bool {
+    let is_kind = |kind: &Value| match kind.as_str() {
+        Some("string") => value.is_string(),
+        Some("boolean") => value.is_boolean(),
+        Some("integer") => value.is_i64() || value.is_u64(),
+        Some("number") => value.is_number(),
+        Some("array") => value.is_array(),
+        Some("object") => value.is_object(),
+        Some("null") => value.is_null(),
+        _ => true,
+    };
+    match kinds {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.iter().any(is_kind),
+        Some(kind) => is_kind(kind),
+    }
 }

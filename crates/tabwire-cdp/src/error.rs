@@ -128,6 +128,10 @@ impl CdpError {
                 Failure::new(ErrorCode::UnknownMethod, message)
                     .with_hint("This browser does not know the method; check its spelling and version.")
             }
+            Self::Protocol { message: sentence, .. } if sentence == NOT_ACTIVE => {
+                Failure::new(ErrorCode::TargetGone, "The page went to another document in the meantime.")
+                    .with_hint("Nothing was done. Try again.")
+            }
             Self::Protocol { message: sentence, data, .. } => match data.as_deref().and_then(own_code) {
                 Some(code) => Failure::new(code, sentence).with_hint(own_hint(code)),
                 None => Failure::new(ErrorCode::CdpError, message),
@@ -140,6 +144,10 @@ impl CdpError {
         }
     }
 }
+
+/// What Chromium answers in the moment in which a page's document is replaced.
+const NOT_ACTIVE: &str = "Not attached to an active page";
+
 /// The code of an error that Tabwire itself answered in the browser's place.
 fn own_code(data: &str) -> Option<ErrorCode> {
     serde_json::from_str(data).ok()

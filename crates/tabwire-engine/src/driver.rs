@@ -120,6 +120,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
         deadline: Deadline,
     ) -> Reply<()>;
 
+    /// What an error of one of the page's commands means.
+    fn meaning(&self, error: CdpError) -> Failure;
+
     /// Whether the page is no longer there.
     fn is_gone(&self) -> bool;
 }

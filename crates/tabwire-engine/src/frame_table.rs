@@ -30,6 +30,8 @@ struct Entry {
     world: Option<WorldId>,
     /// The parent's world that knows which element holds this frame.
     named_in: Option<WorldId>,
+    /// Where it is on its way to, until the answer from there begins.
+    leaving_for: Option<String>,
 }
 
 /// A frame as the browser describes it.
@@ -89,6 +91,7 @@ impl FrameTable {
             session: session.clone(),
             world: None,
             named_in: None,
+            leaving_for: None,
         };
         self.frames.insert(frame.clone(), entry);
         self.order.push(frame.clone());
@@ -99,7 +102,20 @@ impl FrameTable {
         if let Some(entry) = self.frames.get_mut(&frame.id) {
             entry.url = frame.url;
             entry.origin = frame.security_origin;
+            entry.leaving_for = None;
         }
+    }
+
+    /// A frame begins to go elsewhere, or does so no more.
+    pub(crate) fn leaves(&mut self, frame: &FrameId, address: Option<String>) {
+        if let Some(entry) = self.frames.get_mut(frame) {
+            entry.leaving_for = address;
+        }
+    }
+
+    /// Where a frame is on its way to.
+    pub(crate) fn leaving_for(&self, frame: &FrameId) -> Option<String> {
+        self.frames.get(frame)?.leaving_for.clone()
     }
 
     pub(crate) fn moved_within(&mut self, frame: &FrameId, url: String) {

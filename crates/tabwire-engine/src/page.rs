@@ -181,7 +181,7 @@ impl Page {
     ) -> Result<Value, Failure> {
         self.check_unblocked()?;
         let answer = self.begin(method, params, deadline);
-        self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
+        self.unless_blocked(async { answer.await.map_err(|error| self.driver().meaning(error)) }).await
     }
 
     /// Sends a command to the page now and lets its answer be awaited later.
@@ -206,14 +206,14 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Value, Failure> {
         let answer = self.driver().set_everywhere(setting, deadline);
-        self.unless_blocked(async { answer.await.map_err(CdpError::into_failure) }).await
+        self.unless_blocked(async { answer.await.map_err(|error| self.driver().meaning(error)) }).await
     }
 
     /// Waits for answers that came of one breath; the first error counts.
     pub(crate) async fn answered(&self, replies: Vec<Reply<Value, CdpError>>) -> Result<(), Failure> {
         self.unless_blocked(async {
             for reply in replies {
-                reply.await.map_err(CdpError::into_failure)?;
+                reply.await.map_err(|error| self.driver().meaning(error))?;
             }
             Ok(())
         })

@@ -120,7 +120,7 @@ async fn evaluate_once(page: &Page, expression: &str, deadline: Deadline) -> Res
             // What still runs would keep the page from everything else.
             drop(page.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
-        read_evaluation(answer.map_err(CdpError::into_failure)?)
+        read_evaluation(answer.map_err(|error| page.driver().meaning(error))?)
     })
     .await
 }

@@ -48,7 +48,7 @@ impl CdpDriver {
         deadline: Deadline,
     ) -> Result<Value, Failure> {
         let (session, world) = self.world_of(frame, deadline).await?;
-        let failed = CdpError::into_failure;
+        let failed = |error: CdpError| self.meaning_in(frame, error);
         let expression = format!("tabwire.element({})", json!({"key": key}));
         let params = json!({"expression": expression, "contextId": world.number()});
         let held = session.send("Runtime.evaluate", &params, deadline).await.map_err(failed)?;

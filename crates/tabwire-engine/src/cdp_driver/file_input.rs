@@ -43,7 +43,7 @@ impl Drop for Held {
 
 impl CdpDriver {
     async fn hold(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Result<Held, Failure> {
-        let failed = CdpError::into_failure;
+        let failed = |error: CdpError| self.meaning_in(frame, error);
         let (session, world) = self.world_of(frame, deadline).await?;
         let object = match input {
             FileInput::Element(key) => {
@@ -77,7 +77,8 @@ impl CdpDriver {
             "functionDeclaration": "function () { return tabwire.run('fileInput', { element: this }); }",
         });
         let answer = held.session.send("Runtime.callFunctionOn", &params, deadline).await;
-        let evaluation: Evaluation = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let evaluation: Evaluation =
+            answer.and_then(|answer| answer.to()).map_err(|error| self.meaning_in(frame, error))?;
         evaluation.into_agent_answer()
     }
 
@@ -91,6 +92,6 @@ impl CdpDriver {
         let held = self.hold(frame, input, deadline).await?;
         let params = json!({"objectId": held.object, "files": files});
         let set = held.session.send("DOM.setFileInputFiles", &params, deadline).await;
-        set.map(drop).map_err(CdpError::into_failure)
+        set.map(drop).map_err(|error| self.meaning_in(frame, error))
     }
 }

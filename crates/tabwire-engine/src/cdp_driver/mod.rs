@@ -22,7 +22,7 @@ use crate::driver::{Driver, FileInput, Frame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
-use crate::snapshot::ElementKey;
+use crate::snapshot::{ElementKey, PageText};
 
 use process_settings::ProcessSettings;
 use watchers::Watchers;
@@ -142,7 +142,7 @@ impl CdpDriver {
         }
         let params = json!({"frameId": frame, "worldName": self.inner.world});
         let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
-        let made: Made = made.and_then(|made| made.to()).map_err(CdpError::into_failure)?;
+        let made: Made = made.and_then(|made| made.to()).map_err(|error| self.meaning_in(frame, error))?;
         let world = made.execution_context_id;
         self.install(&session, world, deadline).await?;
         self.frames().world_made(frame, world, &session);
@@ -185,8 +185,34 @@ impl CdpDriver {
                 // Never run: the world had gone before.
                 Err(error) if is_missing_world(&error) => self.frames().world_gone(world, &session),
                 Err(error) if is_document_gone(&error) => return Err(document_gone()),
-                Err(error) => return Err(error.into_failure()),
+                Err(error) => return Err(self.meaning_in(&frame, error)),
             }
+        }
+    }
+
+    /// What an error of a command to a frame means. Chromium keeps commands back from a page that is on its way to
+    /// another document, from its start until the answer begins (156), however long the server takes.
+    fn meaning_in(&self, frame: &FrameId, error: CdpError) -> Failure {
+        if is_missing_world(&error) || is_document_gone(&error) {
+            return document_gone();
+        }
+        if !matches!(error, CdpError::Timeout { .. }) {
+            return error.into_failure();
+        }
+        let leaving_for = {
+            let frames = self.frames();
+            frames.leaving_for(frame).or_else(|| frames.leaving_for(&self.inner.main))
+        };
+        match leaving_for {
+            None => error.into_failure(),
+            Some(address) => Failure::new(
+                ErrorCode::Timeout,
+                format!(
+                    "The page is on its way to {}, which has not answered; until it does, nothing can be asked of it.",
+                    PageText::cut(&address, 200).as_str()
+                ),
+            )
+            .with_hint("Give it more time with --timeout, or go elsewhere: `tabwire open URL`."),
         }
     }
 }
@@ -298,6 +324,10 @@ impl Driver for CdpDriver {
     ) -> Reply<()> {
         let (driver, frame, files) = (self.clone(), frame.clone(), files.to_vec());
         Box::pin(async move { driver.set_file_input(&frame, input, &files, deadline).await })
+    }
+
+    fn meaning(&self, error: CdpError) -> Failure {
+        self.meaning_in(&self.inner.main, error)
     }
 
     fn is_gone(&self) -> bool {

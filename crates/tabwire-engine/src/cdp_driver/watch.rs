@@ -14,7 +14,9 @@ use crate::limits::PAGE_EVENTS;
 const METHODS: &[&str] = &[
     "Page.frameAttached",
     "Page.frameDetached",
+    "Page.frameStartedNavigating",
     "Page.frameNavigated",
+    "Page.frameStoppedLoading",
     "Page.navigatedWithinDocument",
     "Runtime.executionContextCreated",
     "Runtime.executionContextDestroyed",
@@ -60,6 +62,22 @@ struct FrameDetached {
     frame_id: FrameId,
     #[serde(default)]
     reason: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StartedNavigating {
+    frame_id: FrameId,
+    #[serde(default)]
+    url: String,
+    #[serde(default)]
+    navigation_type: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoppedLoading {
+    frame_id: FrameId,
 }
 
 #[derive(Deserialize)]
@@ -204,6 +222,15 @@ impl CdpDriver {
                 if detached.reason != "swap" {
                     self.frames().detached(&detached.frame_id, session);
                 }
+            }
+            "Page.frameStartedNavigating" => {
+                let started: StartedNavigating = event.to()?;
+                if !started.navigation_type.to_ascii_lowercase().contains("samedocument") {
+                    self.frames().leaves(&started.frame_id, Some(started.url));
+                }
+            }
+            "Page.frameStoppedLoading" => {
+                self.frames().leaves(&event.to::<StoppedLoading>()?.frame_id, None);
             }
             "Page.frameNavigated" => self.frames().navigated(event.to::<FrameNavigated>()?.frame, session),
             "Page.navigatedWithinDocument" => {

@@ -42,6 +42,19 @@ pub struct TabInfo {
     pub current: bool,
 }
 
+/// What the engine holds for a browser's tabs, for leak checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrowserHoldings {
+    /// Tabs that have a number.
+    pub tabs: usize,
+    /// Pages that are reached.
+    pub pages: usize,
+    /// Frames of those pages that have to be asked.
+    pub frames: usize,
+    /// Tabs of our own that are in no list.
+    pub hidden: usize,
+}
+
 /// The engine's client of one browser.
 #[derive(Debug)]
 pub struct Browser {
@@ -516,6 +529,18 @@ impl Browser {
     pub async fn version(&self, deadline: impl Into<Deadline>) -> Result<serde_json::Value, Failure> {
         let answer = self.connection.browser().send("Browser.getVersion", &(), deadline).await;
         answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)
+    }
+
+    /// What is held for tabs, for leak checks.
+    #[must_use]
+    pub fn holdings(&self) -> BrowserHoldings {
+        let state = self.state();
+        BrowserHoldings {
+            tabs: state.book.count(),
+            pages: state.pages.len(),
+            frames: state.pages.values().map(|open| open.page.driver().frames().len()).sum(),
+            hidden: state.hidden.len(),
+        }
     }
 
     /// What the connection still holds, for leak checks.

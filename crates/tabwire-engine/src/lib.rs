@@ -92,7 +92,7 @@ mod witness;
 pub use action::{Action, Answered, Definition, Effect, Example, Render};
 pub use address::checked_address;
 pub use bare_value::BareValue;
-pub use browser::{Browser, TabInfo};
+pub use browser::{Browser, BrowserHoldings, TabInfo};
 pub use catalogue::catalogue;
 pub use context::Context;
 pub use files::{FileKind, Files, Folder, NewFile, Offered};

@@ -46,6 +46,11 @@ impl TabBook {
         TabId { upstream: self.upstream, epoch: self.epoch, number }
     }
 
+    /// How many tabs have a number.
+    pub(crate) fn count(&self) -> usize {
+        self.numbers.len()
+    }
+
     /// The target a tab id names.
     #[must_use]
     pub fn find(&self, id: TabId) -> Option<TargetId> {

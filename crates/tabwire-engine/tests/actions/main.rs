@@ -6,8 +6,12 @@
     reason = "tests look at the files that actions made"
 )]
 
+mod address_corpus;
+mod address_difference;
+mod bad_input;
 mod capture;
 mod choosing;
+mod churn;
 mod click;
 mod clipboard;
 mod cookies;
@@ -20,9 +24,11 @@ mod emulate;
 mod facts;
 mod fault;
 mod fill_form;
+mod fit_parameters;
 mod init_script;
 mod keys;
 mod moving;
+mod navigating;
 mod network_har;
 mod network_requests;
 mod network_routes;
@@ -34,6 +40,7 @@ mod record;
 mod round_trips;
 mod scroll;
 mod settling;
+mod signalling_link;
 mod stage;
 mod state;
 mod storage;

@@ -24,7 +24,7 @@ pub(crate) struct Stage {
     pub(crate) browser: Arc<Browser>,
     pub(crate) site: Site,
     pub(crate) files: Arc<TestFiles>,
-    _tasks: TaskGroup,
+    pub(crate) tasks: TaskGroup,
     _process: BareBrowser,
 }
 
@@ -48,7 +48,7 @@ impl Stage {
         let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);
         let browser = Browser::start(source, sink, book, Some(kept), &tasks).await.expect("starts");
         let site = Site::start().await.expect("a free port");
-        Self { browser: Arc::new(browser), site, files, _tasks: tasks, _process: process }
+        Self { browser: Arc::new(browser), site, files, tasks, _process: process }
     }
 
     /// Starts a browser and shows a page of the fixture site.

@@ -13,6 +13,8 @@ use super::{account, cross_origin, download, echo, generated_page, page, redirec
 pub(super) enum Answer {
     /// Send this after the delay.
     Reply { after: Duration, reply: Reply },
+    /// Send this when the gate is opened.
+    Held { gate: String, reply: Reply },
     /// Send a head, then a body piece by piece.
     Trickle(Trickle),
     /// Send this many server-sent events, then end the connection.
@@ -73,6 +75,10 @@ fn find_conversation(question: Question<'_>) -> Option<Answer> {
             Some(Answer::Stream { events: question.number("count", 5, bounds::SITE_STREAM_EVENTS) })
         }
         "/websocket/echo" => request.websocket_key().map(|key| Answer::Echo { key: key.to_owned() }),
+        "/held" => {
+            let reply = page::find("/moment", question.port)?;
+            Some(Answer::Held { gate: question.text("gate").unwrap_or_default(), reply })
+        }
         "/hang" => Some(Answer::Silence { first: Vec::new() }),
         "/hang/body" => {
             let head = Reply::html("").head_with_length(Some(1_000));
@@ -168,6 +174,9 @@ pub(super) mod tests {
         );
         assert!(
             matches!(ask("GET /hang/body HTTP/1.1\r\n\r\n").await, Answer::Silence { first } if !first.is_empty())
+        );
+        assert!(
+            matches!(ask("GET /held?gate=one HTTP/1.1\r\n\r\n").await, Answer::Held { gate, .. } if gate == "one")
         );
         assert!(matches!(ask("GET /hang/up HTTP/1.1\r\n\r\n").await, Answer::HangUp));
     }

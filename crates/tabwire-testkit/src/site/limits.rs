@@ -37,3 +37,6 @@ pub(super) const COUNTED_PATHS: usize = 4_096;
 
 /// Most parts an upload may have.
 pub(super) const UPLOAD_PARTS: usize = 256;
+
+/// Most gates of `/held` that one site keeps apart.
+pub(super) const GATES: usize = 4_096;

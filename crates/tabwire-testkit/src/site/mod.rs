@@ -10,6 +10,7 @@ mod cross_origin;
 mod download;
 mod echo;
 mod form_fields;
+mod gates;
 mod generated_page;
 mod limits;
 mod multipart;
@@ -34,6 +35,7 @@ use crate::limits as bounds;
 use crate::websocket::{self, FrameKind, Received};
 
 use answer::{Answer, Trickle};
+use gates::Gates;
 use question::Question;
 use recorded_head::RecordedHead;
 use reply::Reply;
@@ -44,6 +46,7 @@ use visits::Visits;
 pub struct Site {
     port: u16,
     visits: Arc<Visits>,
+    gates: Arc<Gates>,
     /// Aborts what it holds when it is dropped.
     _server: JoinSet<()>,
 }
@@ -55,8 +58,9 @@ impl Site {
         let port = listener.local_addr()?.port();
         let mut server = JoinSet::new();
         let visits = Arc::new(Visits::default());
-        server.spawn(serve(listener, port, Arc::clone(&visits)));
-        Ok(Self { port, visits, _server: server })
+        let gates = Arc::new(Gates::default());
+        server.spawn(serve(listener, port, Arc::clone(&visits), Arc::clone(&gates)));
+        Ok(Self { port, visits, gates, _server: server })
     }
 
     /// The port of all its host names.
@@ -71,6 +75,23 @@ impl Site {
         self.visits.of(path)
     }
 
+    /// Waits until `/held?gate=…` with this gate was asked for; false when that takes minutes.
+    pub async fn is_held(&self, gate: &str) -> bool {
+        self.gates.is_reached(gate).await
+    }
+
+    /// Lets the answer of `/held?gate=…` with this gate go.
+    pub fn let_go(&self, gate: &str) {
+        self.gates.open(gate);
+    }
+
+    /// What lets answers of `/held?gate=…` go from elsewhere.
+    #[must_use]
+    pub fn releaser(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let gates = Arc::clone(&self.gates);
+        move |gate| gates.open(gate)
+    }
+
     /// Writes the address of a page on one of the host names, e.g. `url("a", "/plain")`.
     #[must_use]
     pub fn url(&self, name: &str, path: &str) -> String {
@@ -78,12 +99,14 @@ impl Site {
     }
 }
 
-async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>) {
+async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>, gates: Arc<Gates>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => { connections.spawn(converse(stream, port, Arc::clone(&visits))); }
+                Ok((stream, _)) => {
+                    connections.spawn(converse(stream, port, Arc::clone(&visits), Arc::clone(&gates)));
+                }
                 Err(_) => sleep(std::time::Duration::from_millis(10)).await,
             },
             Some(_) = connections.join_next() => {}
@@ -92,7 +115,7 @@ async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>) {
 }
 
 /// Answers one connection until either side is done; a broken peer only ends itself.
-async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>) {
+async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>, gates: Arc<Gates>) {
     let _ = stream.set_nodelay(true);
     let mut stream = BufReader::new(stream);
     loop {
@@ -106,6 +129,10 @@ async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>) {
         let result = match answer::answer(question) {
             Answer::Reply { after, reply } => {
                 sleep(after).await;
+                send(&mut stream, &reply, with_body).await
+            }
+            Answer::Held { gate, reply } => {
+                gates.pass(&gate).await;
                 send(&mut stream, &reply, with_body).await
             }
             Answer::Trickle(trickle) if with_body => return drop(send_pieces(&mut stream, &trickle).await),

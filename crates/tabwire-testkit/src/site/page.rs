@@ -99,6 +99,7 @@ pub(super) const PAGES: &[Page] = &[
     page!("/device", HTML, "device.html"),
     page!("/clipboard", HTML, "clipboard.html"),
     page!("/vitals", HTML, "vitals.html"),
+    page!("/moment", HTML, "moment.html"),
 ];
 
 #[cfg(test)]

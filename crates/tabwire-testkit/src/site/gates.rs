@@ -1,0 +1,67 @@
+//! Answers that are held back until a test lets them go. Knows nothing of what is answered.
+
+use std::collections::BTreeSet;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::limits;
+
+/// Which gates somebody waits at, and which are open; a gate is known by a name that a test made up.
+#[derive(Debug, Default)]
+pub(super) struct Gates {
+    reached: watch::Sender<BTreeSet<String>>,
+    opened: watch::Sender<BTreeSet<String>>,
+}
+
+impl Gates {
+    /// Waits at a gate until it is open, or the longest silence is over.
+    pub(super) async fn pass(&self, gate: &str) {
+        note(&self.reached, gate);
+        seen(&self.opened, gate).await;
+    }
+
+    /// Opens a gate for everybody who waits there and who comes later.
+    pub(super) fn open(&self, gate: &str) {
+        note(&self.opened, gate);
+    }
+
+    /// Waits until somebody has come to a gate; false when nobody does.
+    pub(super) async fn is_reached(&self, gate: &str) -> bool {
+        seen(&self.reached, gate).await
+    }
+}
+
+fn note(names: &watch::Sender<BTreeSet<String>>, gate: &str) {
+    names.send_modify(|names| {
+        if names.len() < limits::GATES {
+            names.insert(gate.to_owned());
+        }
+    });
+}
+
+async fn seen(names: &watch::Sender<BTreeSet<String>>, gate: &str) -> bool {
+    let mut names = names.subscribe();
+    let noted = names.wait_for(|names| names.contains(gate));
+    timeout(limits::LONGEST_SILENCE, noted).await.is_ok_and(|noted| noted.is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_waits_at_a_gate_passes_when_it_is_opened() {
+        let gates = Gates::default();
+        let passed = async {
+            gates.pass("one").await;
+            true
+        };
+        let opened = async {
+            assert!(gates.is_reached("one").await);
+            gates.open("one");
+        };
+        assert!(tokio::join!(passed, opened).0);
+        gates.pass("one").await;
+    }
+}

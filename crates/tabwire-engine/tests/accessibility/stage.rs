@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpSession, Connection, PendingAnswer, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tabwire_wire::TargetId;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -18,6 +19,7 @@ static PLACES: Semaphore = Semaphore::const_new(2);
 /// A browser of a test's own.
 pub(crate) struct Stage {
     registry: TargetRegistry,
+    site: Site,
     _tasks: TaskGroup,
     _browser: BareBrowser,
     _place: SemaphorePermit<'static>,
@@ -32,7 +34,8 @@ impl Stage {
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
         let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
-        Self { registry, _tasks: tasks, _browser: browser, _place: place }
+        let site = Site::start().await.expect("a free port");
+        Self { registry, site, _tasks: tasks, _browser: browser, _place: place }
     }
 
     /// A new tab whose documents all get the agent.
@@ -43,13 +46,16 @@ impl Stage {
         let target =
             TargetId::new(created.to::<Value>().expect("reads")["targetId"].as_str().expect("an id"));
         let session = self.registry.attach(&target, PATIENCE).await.expect("attached");
-        for domain in ["Page", "Runtime", "DOM", "Accessibility"] {
+        // Not for accessibility: a tree that grows with the page depends on how fast each part comes, where elements own
+        // each other in circles. One that is asked for is made at once.
+        for domain in ["Page", "Runtime", "DOM"] {
             session.enable(domain).await.expect(domain);
         }
         let tab = Tab { session, frames: Vec::new(), world: 0 };
         tab.command("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
         let agent = json!({"source": crate::probe::source(), "worldName": "agent"});
         tab.command("Page.addScriptToEvaluateOnNewDocument", agent).await;
+        tab.navigate(&self.site.url("a", "/plain")).await;
         tab
     }
 }
@@ -62,12 +68,23 @@ pub(crate) struct Tab {
 }
 
 impl Tab {
-    /// Shows a page and waits until it has loaded.
-    pub(crate) async fn show(&mut self, html: &str) {
-        let encoded: String = html.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    async fn navigate(&self, url: &str) {
         let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
-        self.command("Page.navigate", json!({"url": format!("data:text/html;charset=utf-8,{encoded}")}))
-            .await;
+        self.command("Page.navigate", json!({"url": url})).await;
+        loaded.wait(PATIENCE).await.expect("loads");
+    }
+
+    /// Shows a page and waits until it has loaded.
+    ///
+    /// The page is a blob of the page before it: a data address would get a process of its own each time, which takes
+    /// most of the time of such a test.
+    pub(crate) async fn show(&mut self, html: &str) {
+        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let content = json!([html]);
+        let expression = format!(
+            "location = URL.createObjectURL(new Blob({content}, {{type: 'text/html;charset=utf-8'}})); 0"
+        );
+        self.command("Runtime.evaluate", json!({"expression": expression})).await;
         loaded.wait(PATIENCE).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         self.frames.clear();

@@ -24,6 +24,11 @@ impl FixtureSite {
         self.site.port()
     }
 
+    /// How often a path was asked for.
+    pub(crate) fn visits(&self, path: &str) -> u64 {
+        self.site.visits(path)
+    }
+
     /// The address of a page on site `a`.
     pub(crate) fn page(&self, path: &str) -> String {
         self.site.url("a", path)

@@ -54,7 +54,9 @@ fn scripts_get_bare_values_and_people_get_tables() {
     assert!(lines[1].trim_end().chars().count() + wide <= 60, "{table}");
     let cookies = on_a_terminal(&world, 100, "cookies");
     assert!(cookies.contains("DOMAIN") && cookies.contains("theme"), "{cookies}");
-    assert!(on_a_terminal(&world, 100, "requests").contains("METHOD"));
+    world.run(&["reload"]).succeeded();
+    let requests = on_a_terminal(&world, 100, "requests");
+    assert!(requests.contains("METHOD") && requests.contains("/plain"), "{requests}");
     assert!(on_a_terminal(&world, 100, "downloads").contains("nothing has been downloaded"));
 }
 

@@ -62,7 +62,7 @@ fn mistyped_words_end_with_2_and_a_suggestion() {
         (&["tabs", "--jsno"], "--json"),
         (&["daemon", "strat"], "start"),
         (&["eval", "1", "--tab", "nonsense"], "pipe:7f3a:3"),
-        (&["eval", "1", "--timeout", "soon"], "ms, s, m or h"),
+        (&["eval", "1", "--timeout", "soon"], "ms, s, m, h or d"),
         (&["open", "--window", "big"], "1280x800"),
         (&["open", "--session", "../x"], "--session"),
         (&["open", "--cdp", "9222", "--headed"], "cannot be used with"),

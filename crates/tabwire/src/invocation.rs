@@ -4,6 +4,7 @@
 
 use std::ffi::{OsStr, OsString};
 
+use clap::error::ErrorKind;
 use clap::{Args, FromArgMatches, Subcommand};
 use serde_json::Value;
 use tabwire_engine::{ACTIONS, Definition, Effect, find_action};
@@ -135,7 +136,7 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Vec<Invocation>, clap::Err
         });
         if other {
             let message = "only actions, `open` and `close` may be joined with --then\n";
-            return Err(command().error(clap::error::ErrorKind::ArgumentConflict, message));
+            return Err(command().error(ErrorKind::ArgumentConflict, message));
         }
     }
     Ok(invocations)
@@ -169,19 +170,13 @@ fn without_help_command(arguments: &[OsString]) -> Option<Vec<OsString>> {
 fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     let rewritten = without_help_command(arguments);
     let arguments = rewritten.as_deref().unwrap_or(arguments);
-    // Building every action's arguments takes longer than most actions; one is built when one is named.
+    // Building every action's arguments takes longer than most actions: the one that is named is built, or none.
     let named = arguments.iter().skip(1).find_map(|argument| find_named(argument.to_str()?));
-    let definition = match named {
-        Some(action) => with_actions(std::iter::once(action)),
-        None => command(),
-    };
-    let matches = match definition.try_get_matches_from(arguments) {
+    let matches = match with_actions(named.into_iter()).try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        // A word that happens to be an action's name; the whole definition decides.
-        Err(error) if named.is_some() && error.kind() == clap::error::ErrorKind::InvalidSubcommand => {
-            command().try_get_matches_from(arguments)?
-        }
-        Err(error) => return Err(error),
+        Err(error) if is_final(&error, named) => return Err(error),
+        // Help tells of every action, and a word that happens to be an action's name may be meant otherwise.
+        Err(_) => command().try_get_matches_from(arguments)?,
     };
     let globals = GlobalFlags::from_arg_matches(&matches)?;
     let action = matches.subcommand().and_then(|(name, matched)| Some((find_action(name)?, matched)));
@@ -196,6 +191,15 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
         },
     };
     Ok(Invocation { globals, wanted })
+}
+
+/// Whether the whole definition would say the same.
+fn is_final(error: &clap::Error, named: Option<&Definition>) -> bool {
+    match error.kind() {
+        ErrorKind::DisplayVersion => true,
+        ErrorKind::InvalidSubcommand => false,
+        _ => named.is_some(),
+    }
 }
 
 fn find_named(word: &str) -> Option<&'static Definition> {

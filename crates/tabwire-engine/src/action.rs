@@ -1,5 +1,8 @@
 //! What an action is: parameters, output, effect, and what it does. Everything that offers actions is made from this.
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -196,9 +199,11 @@ impl Definition {
         }
     }
 
-    /// The names of its parameters.
-    fn names(&self) -> Vec<String> {
-        names_in(&(self.parameters)())
+    /// The names of its parameters. Written out once: making the schema takes longer than many an action.
+    fn names(&self) -> Arc<[String]> {
+        static KNOWN: Mutex<BTreeMap<&'static str, Arc<[String]>>> = Mutex::new(BTreeMap::new());
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(self.name).or_insert_with(|| names_in(&(self.parameters)()).into()))
     }
 }
 

@@ -15,6 +15,8 @@ let passDepth = 0;
 let passStyles = null;
 let passDialogs = null;
 let passBackgrounds = null;
+/** Elements that are known to show what is inside. */
+let passHolders = null;
 
 /** Starts remembering. Passes may nest; the outermost one decides. */
 function beginPass() {
@@ -22,6 +24,7 @@ function beginPass() {
   passStyles = new Map();
   passDialogs = new Map();
   passBackgrounds = new Map();
+  passHolders = new Set();
   rememberRoles();
   rememberNames();
 }
@@ -32,6 +35,7 @@ function endPass() {
   passStyles = null;
   passDialogs = null;
   passBackgrounds = null;
+  passHolders = null;
   forgetRoles();
   forgetNames();
 }
@@ -111,16 +115,19 @@ function imageOfArea(area) {
   return map.getRootNode().querySelector(`img[usemap="#${CSS.escape(map.name)}"]`);
 }
 
-/** What this element shows, `SHOWS_SELF | SHOWS_CHILDREN`, if its parent shows its children. */
-function exposureOf(element) {
+/**
+ * What this element shows, `SHOWS_SELF | SHOWS_CHILDREN`, if its parent shows its children. Who has asked for its style
+ * already hands it on.
+ */
+function exposureOf(element, style = styleOf(element), display = style.display) {
   if (isMenuOption(element)) return SHOWS_SELF | SHOWS_CHILDREN;
   if (isHiddenByAria(element) || element.inert === true || isLeftOut(element)) return 0;
-  const style = styleOf(element);
-  if (style.display === "none") {
+  if (display === "none") {
     return element.localName === "area" && imageOfArea(element) !== null ? SHOWS_SELF : 0;
   }
   if (style.interactivity === "inert") return 0;
   const below = skipsContent(style) ? 0 : SHOWS_CHILDREN;
+  if (below !== 0) passHolders?.add(element);
   const shown = style.visibility === "visible" ? SHOWS_SELF | below : below;
   return shown & exposureBesideDialog(element);
 }

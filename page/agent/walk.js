@@ -109,23 +109,25 @@ class Walk {
     piece.waiting = false;
     this.visits -= 1;
     const { element } = piece;
-    let exposure = exposureOf(element);
+    const style = styleOf(element);
+    const { display } = style;
+    let exposure = exposureOf(element, style, display);
     if (exposure === 0) {
       if (!isSeenThoughUnspoken(element, this.isBehindDialog(element))) return;
       exposure = SHOWS_SELF | SHOWS_CHILDREN;
       piece.unspoken = true;
     }
-    const style = styleOf(element);
     const concealment = concealmentIn(piece, style);
     if (concealment === "clipped") return;
-    piece.block = isBlock(style.display);
+    piece.block = isBlock(display);
     if (isFrameElement(element)) {
       this.visitFrame(piece, exposure);
       return;
     }
     piece.concealed = concealment;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style);
-    piece.pointer = style.cursor === "pointer";
+    // Only those inside ask for it.
+    if (element.firstElementChild !== null || !isPlainHolder(element)) piece.pointer = style.cursor === "pointer";
     if (piece.node === null && isHollow(element)) coverTexts(piece, style);
     else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, exposure);
   }
@@ -271,7 +273,7 @@ class Walk {
     let { remoteness } = piece;
     let box = null;
     if (measured) {
-      box = child.getBoundingClientRect();
+      box = plainBox(child);
       remoteness = this.remotenessOf(child, box, piece);
     }
     const part = this.piece(child, piece, piece.view, remoteness);
@@ -331,7 +333,12 @@ function rootOf(document, walk) {
 
 /** Whether nothing at all is inside an element. */
 function isHollow(element) {
-  return element.firstChild === null && shadowRootOf(element) === null && element.localName !== "slot";
+  return element.firstChild === null && isPlainHolder(element);
+}
+
+/** Whether an element shows its own children and no others. */
+function isPlainHolder(element) {
+  return shadowRootOf(element) === null && element.localName !== "slot";
 }
 
 const SVG_CONTENT = "a, text, [role], [tabindex], [onclick], foreignObject";

@@ -85,17 +85,23 @@ function isFaint(piece, style) {
   return areAlikeColours(style.webkitTextFillColor, groundOf(piece));
 }
 
-/** The last two colours that were compared and found to differ: most text of a page has the same two. */
-let lastInk = "";
-let lastGround = "";
+/** Colours that were compared and found to differ, by the first: most text of a page has one of a few pairs. */
+const toldApart = new Map();
+let pairsToldApart = 0;
+const PAIRS_KEPT = 256;
 
 /** Whether two opaque colours cannot be told apart. */
 function areAlikeColours(first, second) {
-  if (first === lastInk && second === lastGround) return false;
-  if (first === second) return true;
-  const alike = areNearColours(first, second);
-  if (!alike) [lastInk, lastGround] = [first, second];
-  return alike;
+  if (toldApart.get(first)?.has(second) === true) return false;
+  if (first === second || areNearColours(first, second)) return true;
+  if (++pairsToldApart > PAIRS_KEPT) {
+    toldApart.clear();
+    pairsToldApart = 1;
+  }
+  const others = toldApart.get(first);
+  if (others === undefined) toldApart.set(first, new Set([second]));
+  else others.add(second);
+  return false;
 }
 
 function areNearColours(first, second) {
@@ -106,8 +112,14 @@ function areNearColours(first, second) {
 
 /** The element's box, measured once in a walk. */
 function boxOf(piece) {
-  piece.box ??= piece.element.getBoundingClientRect();
+  piece.box ??= plainBox(piece.element);
   return piece.box;
+}
+
+/** An element's box as plain numbers: each is asked for several times, and the browser's own object answers slowly. */
+function plainBox(element) {
+  const { x, y, width, height } = element.getBoundingClientRect();
+  return { x, y, width, height, left: x, top: y, right: x + width, bottom: y + height };
 }
 
 /** The colour behind a piece. Pictures are not asked for: they only ever make readable what this calls doubtful. */

@@ -11,22 +11,26 @@ pub struct BareBrowser {
     profile: tempfile::TempDir,
 }
 
-/// The flags Tabwire itself uses for a headless browser, so that both are alike.
+/// The flags Tabwire itself gives a headless browser (`launch_spec.rs` has them), so that both are alike.
 pub const FLAGS: &[&str] = &[
-    "--headless=new",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-quic",
+    "--disable-default-apps",
+    "--disable-client-side-phishing-detection",
+    "--disable-component-extensions-with-background-pages",
+    "--disable-search-engine-choice-screen",
     "--password-store=basic",
     "--use-mock-keychain",
+    "--headless=new",
+    "--disable-gpu",
     "--hide-scrollbars",
     "--mute-audio",
-    "--disable-features=DeferRendererTasksAfterInput",
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,DeferRendererTasksAfterInput",
+    "--no-sandbox",
 ];
 
 impl BareBrowser {

@@ -36,7 +36,7 @@ impl Peer {
             .args(arguments)
             .env("HOME", self.home.path())
             .env("AGENT_BROWSER_EXECUTABLE_PATH", &self.browser)
-            .env("AGENT_BROWSER_ARGS", FLAGS.join(","));
+            .env("AGENT_BROWSER_ARGS", flags());
         command
     }
 
@@ -50,6 +50,16 @@ impl Peer {
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
+}
+
+/// The flags as the peer takes them: apart by commas, so that of several features it can only be given one. The last
+/// is the one that takes time.
+fn flags() -> String {
+    let one = |flag: &&str| match (flag.split_once('='), flag.rsplit_once(',')) {
+        (Some((name, _)), Some((_, last))) => format!("{name}={last}"),
+        _ => (*flag).to_owned(),
+    };
+    FLAGS.iter().map(one).collect::<Vec<_>>().join(",")
 }
 
 impl Drop for Peer {

@@ -60,10 +60,21 @@ const ALIASES: &[(&str, &str)] = &[("tabs", "tabs_list"), ("goto", "navigate"), 
 /// The whole command line's definition, for help, completions and the reference page.
 #[must_use]
 pub fn command() -> clap::Command {
-    with_actions(ACTIONS.iter())
+    own_commands().subcommands(ACTIONS.iter().map(action_command))
 }
 
-fn with_actions(actions: impl Iterator<Item = &'static Definition>) -> clap::Command {
+/// The definition with our own commands and no action.
+fn own_commands() -> clap::Command {
+    told(Command::augment_subcommands(bare()))
+}
+
+/// The definition with one action and nothing else.
+fn only(action: &'static Definition) -> clap::Command {
+    told(bare()).subcommand(action_command(action))
+}
+
+/// The definition without commands.
+fn bare() -> clap::Command {
     let base = clap::Command::new("tabwire")
         .version(tabwire_wire::VERSION)
         .max_term_width(100)
@@ -72,10 +83,13 @@ fn with_actions(actions: impl Iterator<Item = &'static Definition>) -> clap::Com
         .after_help(
             "Several actions may be given at once, separated by --then.\n\nStart with:\n  tabwire open https://example.org\n  tabwire snapshot\n  tabwire click e3\n  tabwire close",
         );
-    let base = Command::augment_subcommands(GlobalFlags::augment_args(base));
-    // The enum's own text must not take the place of the program's.
+    GlobalFlags::augment_args(base)
+}
+
+/// Says what the program is for: the texts of what was added last must not take the place of that.
+fn told(command: clap::Command) -> clap::Command {
     let about = "Lets software agents drive a browser";
-    base.about(about).long_about(about).subcommands(actions.map(action_command))
+    command.about(about).long_about(about)
 }
 
 fn action_command(definition: &'static Definition) -> clap::Command {
@@ -170,12 +184,12 @@ fn without_help_command(arguments: &[OsString]) -> Option<Vec<OsString>> {
 fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     let rewritten = without_help_command(arguments);
     let arguments = rewritten.as_deref().unwrap_or(arguments);
-    // Building every action's arguments takes longer than most actions: the one that is named is built, or none.
+    // Building every command's arguments takes longer than most commands: what is named is built.
     let named = arguments.iter().skip(1).find_map(|argument| find_named(argument.to_str()?));
-    let matches = match with_actions(named.into_iter()).try_get_matches_from(arguments) {
+    let matches = match named.map_or_else(own_commands, only).try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) if is_final(&error, named) => return Err(error),
-        // Help tells of every action, and a word that happens to be an action's name may be meant otherwise.
+        // Help tells of everything, and a word that happens to be an action's name may be meant otherwise.
         Err(_) => command().try_get_matches_from(arguments)?,
     };
     let globals = GlobalFlags::from_arg_matches(&matches)?;
@@ -197,7 +211,7 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
 fn is_final(error: &clap::Error, named: Option<&Definition>) -> bool {
     match error.kind() {
         ErrorKind::DisplayVersion => true,
-        ErrorKind::InvalidSubcommand => false,
+        ErrorKind::InvalidSubcommand | ErrorKind::DisplayHelp => false,
         _ => named.is_some(),
     }
 }

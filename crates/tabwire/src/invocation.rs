@@ -300,4 +300,21 @@ mod tests {
             );
         }
     }
+
+    #[test]
+    fn what_is_not_built_for_a_line_is_still_known() {
+        let opened = read("tabwire open click").expect("an address may be any word");
+        assert!(matches!(&opened[..], [Invocation { wanted: Wanted::Command(Command::Open { .. }), .. }]));
+        let status = read("tabwire --session click status").expect("a session may have any name");
+        assert!(matches!(&status[..], [Invocation { wanted: Wanted::Command(Command::Status), .. }]));
+        for (line, told) in [
+            ("tabwire --help", ["snapshot", "status"]),
+            ("tabwire --help click", ["snapshot", "status"]),
+            ("tabwire clik e3", ["clik", "click"]),
+            ("tabwire statu", ["statu", "status"]),
+        ] {
+            let text = read(line).expect_err("not a command").to_string();
+            assert!(told.iter().all(|word| text.contains(word)), "{line}: {text}");
+        }
+    }
 }

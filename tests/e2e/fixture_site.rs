@@ -29,6 +29,11 @@ impl FixtureSite {
         self.site.visits(path)
     }
 
+    /// The address of a page on a site of another name.
+    pub(crate) fn page_on(&self, name: &str, path: &str) -> String {
+        self.site.url(name, path)
+    }
+
     /// The address of a page on site `a`.
     pub(crate) fn page(&self, path: &str) -> String {
         self.site.url("a", path)

@@ -4,6 +4,7 @@
 
 mod action;
 mod attachment;
+mod auth;
 mod browser_fault;
 mod browser_state;
 mod cdp_client;

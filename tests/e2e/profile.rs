@@ -86,3 +86,56 @@ fn f31_a_live_lock_with_a_debugging_port_is_attached_to() {
     assert!(world.run(&["close"]).succeeded().stdout.contains("left running"));
     assert!(owner.is_running());
 }
+
+#[test]
+fn profiles_are_managed_and_one_in_use_is_never_removed() {
+    let world = World::new();
+    assert_eq!(world.json(&["profile", "list"])["profiles"].as_array().map(Vec::len), Some(0));
+    assert_eq!(world.json(&["profile", "create", "spare"])["created"], true);
+    assert_eq!(world.json(&["profile", "create", "spare"])["created"], false);
+    world.open(&["--profile", "work", "about:blank"]);
+    let directory = world.home().join("data/profiles/work");
+    assert_eq!(world.run(&["profile", "path", "work"]).succeeded().text(), directory.display().to_string());
+
+    let listed = world.json(&["profile", "list"])["profiles"].clone();
+    assert_eq!((&listed[0]["name"], &listed[1]["name"]), (&"spare".into(), &"work".into()));
+    assert!(listed[1]["bytes"].as_u64() > Some(1000) && listed[1]["last_use"].is_u64(), "{listed}");
+    let browser = world.pid("browser_pid");
+    let owner = world.json(&["profile", "lock-owner", "work"])["lock"].clone();
+    assert_eq!((&owner["state"], &owner["pid"]), (&"live".into(), &browser.into()), "{owner}");
+    assert!(owner["program"].as_str().is_some_and(|program| program.contains("chrom")), "{owner}");
+    assert!(world.run(&["profile", "list"]).succeeded().stdout.contains(&format!("process {browser}")));
+    assert_eq!(world.json(&["profile", "lock-owner", "spare"])["lock"]["state"], "free");
+
+    for arguments in [&["profile", "delete", "work"][..], &["profile", "delete", "work", "--force"]] {
+        let refused = world.run(&[&["--json"], arguments].concat());
+        assert_eq!(refused.failure(), ("PROFILE_LOCKED".to_owned(), 1), "{refused:?}");
+        assert!(refused.stdout.contains(&browser.to_string()), "{refused:?}");
+    }
+    assert_eq!(world.eval("1 + 1"), "2", "the browser goes on");
+    world.run(&["close"]).succeeded();
+    assert_eq!(world.json(&["profile", "delete", "work"])["deleted"], true);
+    assert_eq!(world.json(&["profile", "delete", "spare"])["deleted"], true);
+    assert_eq!(world.files("data/profiles"), [""; 0]);
+    assert_eq!(world.run(&["--json", "profile", "delete", "work"]).failure(), ("BAD_ARGS".to_owned(), 2));
+    for bad in ["..", "a/b", ".x"] {
+        assert_eq!(world.run(&["--json", "profile", "delete", bad]).failure().0, "BAD_ARGS", "{bad}");
+    }
+}
+
+#[test]
+fn other_engines_are_answered_with_what_there_is() {
+    let world = World::new();
+    for (engine, word) in [
+        ("firefox", "WebDriver BiDi"),
+        ("webkit", "persistent sessions do not exist"),
+        ("safari", "safaridriver"),
+    ] {
+        let outcome = world.run(&["--json", "open", "--browser", engine, "about:blank"]);
+        assert_eq!(outcome.failure(), ("NO_BACKEND".to_owned(), 1), "{engine}");
+        let error = outcome.json()["error"].clone();
+        assert!(error["message"].as_str().is_some_and(|text| text.contains(word)), "{error}");
+        assert!(error["hint"].as_str().is_some_and(|text| text.contains("chromium")), "{error}");
+    }
+    assert_eq!(world.browser_processes().len(), 0);
+}

@@ -7,12 +7,16 @@ use std::time::Duration;
 
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::other_engine::OtherEngine;
 use crate::private_dir::DirectoryFault;
 use crate::process_identity::ProcessIdentity;
 
 /// Why a browser could not be found, started, reached or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
+    /// The engine that was asked for cannot be driven.
+    #[error("{0}")]
+    OtherEngine(OtherEngine),
     /// No browser matches the wish; install one or point at one.
     #[error("No browser was found{}.", wish.as_ref().map(|wish| format!(" for `{wish}`")).unwrap_or_default())]
     NoBrowser {
@@ -195,7 +199,7 @@ impl BrowserError {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoBrowser { .. } | Self::Unreachable { .. } => ErrorCode::NoBackend,
+            Self::NoBrowser { .. } | Self::OtherEngine(_) | Self::Unreachable { .. } => ErrorCode::NoBackend,
             Self::LaunchFailed { .. } => ErrorCode::LaunchFailed,
             Self::ProfileLocked { .. } => ErrorCode::ProfileLocked,
             Self::DefaultProfile { .. }
@@ -217,6 +221,9 @@ impl BrowserError {
         let hint = match self {
             Self::NoBrowser { .. } => {
                 "Install Chrome, Chromium, Edge or Brave, or give the path of an executable as the browser."
+            }
+            Self::OtherEngine(_) => {
+                "Use chromium, chrome, edge or brave; `tabwire doctor` tells which of them is installed."
             }
             Self::LaunchFailed { why: LaunchFault::NotExecutable(_), .. } => {
                 "Give the path of a browser's executable, or leave the choice to Tabwire."

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::browser_kind::{BrowserKind, Channel};
 use crate::error::{BrowserError, LaunchFault};
 use crate::limits;
+use crate::other_engine::OtherEngine;
 
 /// A browser on this machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +183,9 @@ impl<'a> SearchPlaces<'a> {
         if let Some((kind, channel)) = BrowserKind::find(wish) {
             let wished = |found: &FoundBrowser| found.kind == Some(kind) && found.channel == channel;
             return self.find_all().into_iter().find(wished).ok_or_else(missing);
+        }
+        if let Some(engine) = OtherEngine::find(wish) {
+            return Err(BrowserError::OtherEngine(engine));
         }
         let path = Path::new(wish);
         if path.is_absolute() && is_executable(path) {

@@ -20,6 +20,7 @@ use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::note::Note;
 use crate::request_files::RequestFiles;
 use crate::session::{LiveSession, Ready, Session};
+use crate::vault::Vault;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -96,6 +97,7 @@ impl Daemon {
             wants_text: request.text,
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
+            logins: Some(Arc::new(self.vault())),
         };
         note.place(&live.engine, request.tab);
         let answered = definition.run(&context, request.params).await;
@@ -112,6 +114,11 @@ impl Daemon {
         let (result, text) =
             if request.text { (Value::Null, Some(bare.text)) } else { (answered.value, None) };
         Ok(ActionAnswer { session: request.session, result, text, notices })
+    }
+
+    /// The logins that the user has saved.
+    fn vault(&self) -> Vault {
+        Vault::new(self.config.paths.data.clone(), self.config.path_env.clone())
     }
 
     async fn ready(&self, request: &ActionRequest) -> Result<(Arc<Session>, Ready), Failure> {
@@ -143,6 +150,7 @@ impl Daemon {
             wants_text: false,
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
+            logins: Some(Arc::new(self.vault())),
         };
         let witness = Witness::begin(&context, "open", &request.params).await;
         let opened = open_page(&live, &url, params.new_tab, deadline).await;

@@ -43,6 +43,7 @@ mod sweeping;
 mod token;
 mod told_parameters;
 mod told_result;
+mod vault;
 
 pub use browser_link::BrowserLink;
 pub use config::DaemonConfig;
@@ -55,3 +56,4 @@ pub use log_file::LogFile;
 pub use paths::Paths;
 pub use route::{Access, ROUTES, Route, RouteName};
 pub use token::Token;
+pub use vault::{KeyPlace, Saved, Vault};

@@ -109,3 +109,12 @@ pub const JOURNAL_NOTICES: usize = 4;
 
 /// Longest name of a client in the journal, in bytes.
 pub const CLIENT_NAME_BYTES: usize = 64;
+
+/// Largest file of saved logins.
+pub const VAULT_BYTES: usize = 1024 * 1024;
+
+/// How long a command waits while another one changes the saved logins.
+pub const VAULT_LOCK_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long the system's keyring may take; it may ask its owner to unlock it.
+pub const KEYRING_DEADLINE: Duration = Duration::from_secs(30);

@@ -48,7 +48,7 @@ pub fn checked_address(text: &str) -> Result<String, Failure> {
     }
     if has_user(&url) || inner.as_ref().is_some_and(has_user) {
         return Err(bad("it carries a user name or password, which are easily taken for a host").with_hint(
-            "Leave out what is before the `@`; use `tabwire auth` for sites that ask for a password.",
+            "Leave out what is before the `@`; use `tabwire http-auth` for sites that ask for a password.",
         ));
     }
     Ok(url.into())

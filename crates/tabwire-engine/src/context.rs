@@ -10,6 +10,7 @@ use crate::browser::Browser;
 use crate::files::Files;
 use crate::movie::MovieMaker;
 use crate::page::Page;
+use crate::saved_login::LoginKeeper;
 
 /// What an action is given besides its parameters.
 #[derive(Clone, Debug)]
@@ -28,6 +29,8 @@ pub struct Context {
     pub capture: bool,
     /// What makes movies of recordings, if there is anything that does.
     pub movies: Option<Arc<dyn MovieMaker>>,
+    /// Who keeps saved logins, if anybody does.
+    pub logins: Option<Arc<dyn LoginKeeper>>,
     /// Where files come from and go.
     pub files: Arc<dyn Files>,
 }

@@ -303,3 +303,9 @@ pub const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How many refs of a snapshot are offered for completion.
 pub const KNOWN_REFS: usize = 500;
+
+/// How long a page may take to show the fields of a login; pages draw them late.
+pub const LOGIN_FIELDS_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long between two looks for them.
+pub const LOGIN_LOOK: Duration = Duration::from_millis(50);

@@ -1,4 +1,4 @@
-//! A state file that only a passphrase opens: Argon2id makes the key, XChaCha20-Poly1305 seals the content.
+//! Files that only a passphrase or a key opens: Argon2id makes a passphrase's key, XChaCha20-Poly1305 seals the content.
 //!
 //! Knows nothing of what is sealed.
 
@@ -14,8 +14,8 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use crate::limits::{SEAL_MEMORY_KIBIBYTES, SEAL_MEMORY_KIBIBYTES_MOST, SEAL_PASSES, SEAL_PASSES_MOST};
 
-/// What sealed files say they are; sealed along with the content.
-const FORMAT: &str = "tabwire sealed state 1";
+/// What sealed states say they are; sealed along with the content.
+const STATE: &str = "tabwire sealed state 1";
 
 /// Bytes of a key.
 const KEY_BYTES: usize = 32;
@@ -26,16 +26,61 @@ const NONCE_BYTES: usize = 24;
 
 /// A passphrase, which is not printed by accident.
 #[derive(Clone)]
-pub(crate) struct Passphrase(Vec<u8>);
+pub struct Passphrase(Vec<u8>);
+
+/// What opens a sealed file.
+#[derive(Clone)]
+pub enum SealKey {
+    /// Something that people remember.
+    Passphrase(Passphrase),
+    /// Random bytes that a machine keeps.
+    Random([u8; KEY_BYTES]),
+}
+
+impl SealKey {
+    /// Draws a new random key.
+    ///
+    /// # Errors
+    /// When the system gives no randomness.
+    pub fn draw() -> Result<Self, Failure> {
+        let mut key = [0_u8; KEY_BYTES];
+        fill_random(&mut key)?;
+        Ok(Self::Random(key))
+    }
+
+    /// Reads a random key as `expose_text` writes it.
+    #[must_use]
+    pub fn from_text(text: &str) -> Option<Self> {
+        STANDARD.decode(text.trim()).ok()?.try_into().ok().map(Self::Random)
+    }
+
+    /// A random key as text, to be kept secret; none for a passphrase.
+    #[must_use]
+    pub fn expose_text(&self) -> Option<String> {
+        match self {
+            Self::Passphrase(_) => None,
+            Self::Random(key) => Some(STANDARD.encode(key)),
+        }
+    }
+}
+
+impl fmt::Debug for SealKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("SealKey")
+    }
+}
 
 impl Passphrase {
     /// Takes a passphrase from a file's content; the line break at its end is not part of it.
-    pub(crate) fn from_file(content: &[u8]) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn from_file(content: &[u8]) -> Result<Self, Failure> {
         let content = content.strip_suffix(b"\n").unwrap_or(content);
         let content = content.strip_suffix(b"\r").unwrap_or(content);
         if content.is_empty() {
-            return Err(Failure::new(ErrorCode::BadArgs, "The passphrase file is empty.")
-                .with_hint("Write a passphrase on its first line."));
+            return Err(Failure::new(ErrorCode::BadArgs, "The passphrase is empty.")
+                .with_hint("Give one; in a file it is the first line."));
         }
         Ok(Self(content.to_vec()))
     }
@@ -60,8 +105,9 @@ struct Sealed {
     content: String,
 }
 
-/// Whether a file's content is sealed.
-pub(crate) fn is_sealed(content: &[u8]) -> bool {
+/// Whether a file's content is a sealed state.
+#[must_use]
+pub fn is_sealed(content: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Head {
         format: String,
@@ -69,22 +115,37 @@ pub(crate) fn is_sealed(content: &[u8]) -> bool {
     serde_json::from_slice::<Head>(content).is_ok_and(|head| head.format.starts_with("tabwire sealed state"))
 }
 
-/// Seals content. Takes some time and memory on purpose: run it where it keeps nobody waiting.
+/// Seals a state. Takes some time and memory on purpose: run it where it keeps nobody waiting.
 pub(crate) fn seal(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, Failure> {
+    seal_as(STATE, content, &SealKey::Passphrase(passphrase.clone()))
+}
+
+/// Opens a state that was sealed.
+pub(crate) fn open(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, Failure> {
+    open_as(STATE, content, &SealKey::Passphrase(passphrase.clone()))
+}
+
+/// Seals content as a file of some format. With a passphrase it takes some time and memory on purpose.
+///
+/// # Errors
+/// When the system gives no randomness, or the content is too long.
+pub fn seal_as(format: &str, content: &[u8], key: &SealKey) -> Result<Vec<u8>, Failure> {
     let (mut salt, mut nonce) = ([0_u8; SALT_BYTES], [0_u8; NONCE_BYTES]);
-    for bytes in [salt.as_mut_slice(), nonce.as_mut_slice()] {
-        getrandom::fill(bytes)
-            .map_err(|error| internal(&format!("the system gives no randomness: {error}")))?;
-    }
-    let key = make_key(passphrase, &salt, SEAL_MEMORY_KIBIBYTES, SEAL_PASSES)?;
-    let payload = Payload { msg: content, aad: FORMAT.as_bytes() };
+    fill_random(&mut salt)?;
+    fill_random(&mut nonce)?;
+    let (memory_kibibytes, passes) = match key {
+        SealKey::Passphrase(_) => (SEAL_MEMORY_KIBIBYTES, SEAL_PASSES),
+        SealKey::Random(_) => (0, 0),
+    };
+    let key = key.make(&salt, memory_kibibytes, passes)?;
+    let payload = Payload { msg: content, aad: format.as_bytes() };
     let sealed = XChaCha20Poly1305::new(&key)
         .encrypt(&XNonce::from(nonce), payload)
         .map_err(|_| internal("the content is too long to seal"))?;
     let sealed = Sealed {
-        format: FORMAT.to_owned(),
-        memory_kibibytes: SEAL_MEMORY_KIBIBYTES,
-        passes: SEAL_PASSES,
+        format: format.to_owned(),
+        memory_kibibytes,
+        passes,
         salt: STANDARD.encode(salt),
         nonce: STANDARD.encode(nonce),
         content: STANDARD.encode(sealed),
@@ -92,10 +153,13 @@ pub(crate) fn seal(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, F
     serde_json::to_vec_pretty(&sealed).map_err(|error| internal(&error.to_string()))
 }
 
-/// Opens what was sealed.
-pub(crate) fn open(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, Failure> {
+/// Opens what was sealed as a file of some format.
+///
+/// # Errors
+/// When the file is damaged or of another format, or the key is not its own.
+pub fn open_as(format: &str, content: &[u8], key: &SealKey) -> Result<Vec<u8>, Failure> {
     let sealed: Sealed = serde_json::from_slice(content).map_err(|_| damaged())?;
-    if sealed.format != FORMAT {
+    if sealed.format != format {
         return Err(Failure::new(ErrorCode::BadArgs, "The file was sealed by another version of Tabwire.")
             .with_hint("Open it with the version that wrote it."));
     }
@@ -106,12 +170,25 @@ pub(crate) fn open(content: &[u8], passphrase: &Passphrase) -> Result<Vec<u8>, F
     let decode = |text: &str| STANDARD.decode(text).map_err(|_| damaged());
     let nonce: [u8; NONCE_BYTES] = decode(&sealed.nonce)?.try_into().map_err(|_| damaged())?;
     let (salt, text) = (decode(&sealed.salt)?, decode(&sealed.content)?);
-    let key = make_key(passphrase, &salt, sealed.memory_kibibytes, sealed.passes).map_err(|_| damaged())?;
-    let payload = Payload { msg: &text, aad: FORMAT.as_bytes() };
+    let key = key.make(&salt, sealed.memory_kibibytes, sealed.passes).map_err(|_| damaged())?;
+    let payload = Payload { msg: &text, aad: format.as_bytes() };
     XChaCha20Poly1305::new(&key).decrypt(&XNonce::from(nonce), payload).map_err(|_| {
         Failure::new(ErrorCode::BadArgs, "The passphrase is wrong, or the file was changed.")
-            .with_hint("Give the passphrase the state was saved with.")
+            .with_hint("Give the passphrase it was sealed with.")
     })
+}
+
+fn fill_random(bytes: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(bytes).map_err(|error| internal(&format!("the system gives no randomness: {error}")))
+}
+
+impl SealKey {
+    fn make(&self, salt: &[u8], memory: u32, passes: u32) -> Result<Key, Failure> {
+        match self {
+            Self::Passphrase(passphrase) => make_key(passphrase, salt, memory, passes),
+            Self::Random(key) => Ok(Key::from(*key)),
+        }
+    }
 }
 
 fn make_key(passphrase: &Passphrase, salt: &[u8], memory: u32, passes: u32) -> Result<Key, Failure> {
@@ -125,12 +202,11 @@ fn make_key(passphrase: &Passphrase, salt: &[u8], memory: u32, passes: u32) -> R
 }
 
 fn internal(why: &str) -> Failure {
-    Failure::new(ErrorCode::Internal, format!("The state could not be sealed: {why}."))
+    Failure::new(ErrorCode::Internal, format!("It could not be sealed: {why}."))
 }
 
 fn damaged() -> Failure {
-    Failure::new(ErrorCode::BadArgs, "The file is a sealed state, but it is damaged.")
-        .with_hint("Save the state again.")
+    Failure::new(ErrorCode::BadArgs, "The file is sealed, but it is damaged.").with_hint("Save it again.")
 }
 
 #[cfg(test)]
@@ -159,6 +235,19 @@ mod tests {
         changed.memory_kibibytes = u32::MAX;
         let greedy = serde_json::to_vec(&changed).expect("written");
         assert_eq!(open(&greedy, &right).expect_err("greedy"), damaged());
+    }
+
+    #[test]
+    fn a_random_key_opens_its_own_file_of_its_own_format_only() {
+        let key = SealKey::draw().expect("a key");
+        let sealed = seal_as("one", b"secret-canary", &key).expect("sealed");
+        assert!(!String::from_utf8_lossy(&sealed).contains("canary"));
+        let again = SealKey::from_text(&key.expose_text().expect("random")).expect("a key");
+        assert_eq!(open_as("one", &sealed, &again).expect("opened"), b"secret-canary");
+        assert!(open_as("two", &sealed, &again).is_err());
+        assert!(open_as("one", &sealed, &SealKey::draw().expect("a key")).is_err());
+        assert!(SealKey::from_text("short").is_none());
+        assert_eq!(format!("{key:?}"), "SealKey");
     }
 
     #[test]

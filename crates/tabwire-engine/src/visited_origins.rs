@@ -51,7 +51,8 @@ impl VisitedOrigins {
 }
 
 /// The origin of an address of the web, as scripts write it.
-pub(crate) fn origin_of(url: &str) -> Option<String> {
+#[must_use]
+pub fn origin_of(url: &str) -> Option<String> {
     let url =
         Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())?;
     Some(url.origin().ascii_serialization())

@@ -10,6 +10,7 @@ use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 use crate::commands::log::LogFlags;
 use crate::completion::CompletionShell;
 use crate::skill_place::SkillTool;
+use crate::commands::SaveWish;
 
 /// The heading of what every command takes.
 const COMMON: &str = "Common options";
@@ -129,6 +130,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DaemonCommand,
     },
+    /// Save logins, and have them filled in without showing them.
+    Auth {
+        #[command(subcommand)]
+        command: AuthCommand,
+    },
+    /// Manage browsers' data that is kept under a name.
+    Profile {
+        #[command(subcommand)]
+        command: ProfileCommand,
+    },
     /// Show settings and where they come from, and change them.
     Config {
         #[command(subcommand)]
@@ -204,6 +215,68 @@ pub(crate) enum DaemonCommand {
         /// Print this many last lines.
         #[arg(long, short = 'n', default_value_t = 100)]
         lines: usize,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuthCommand {
+    /// Save a login, sealed; the password is asked for and never shown.
+    Save(SaveWish),
+    /// Log in with what was saved: open its page if needed, fill in, send.
+    Login {
+        /// The saved login's name.
+        name: String,
+        /// A file whose first line is the passphrase of the saved logins, if they have one.
+        #[arg(long, value_name = "FILE")]
+        passphrase_file: Option<PathBuf>,
+        /// The tab it is for; the current one if left out.
+        #[arg(long, value_name = "TAB")]
+        tab: Option<TabId>,
+        #[command(flatten)]
+        options: SessionFlags,
+    },
+    /// List the saved logins: names, origins, user names.
+    List {
+        /// A file whose first line is the passphrase of the saved logins, if they have one.
+        #[arg(long, value_name = "FILE")]
+        passphrase_file: Option<PathBuf>,
+    },
+    /// Delete a saved login.
+    Delete {
+        /// Its name.
+        name: String,
+        /// A file whose first line is the passphrase of the saved logins, if they have one.
+        #[arg(long, value_name = "FILE")]
+        passphrase_file: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProfileCommand {
+    /// List the profiles: size, last use, and which browser holds each.
+    List,
+    /// Make a profile; `open --profile NAME` does so too.
+    Create {
+        /// Its name.
+        name: String,
+    },
+    /// Remove a profile with all logins in it; one that a browser uses is refused.
+    Delete {
+        /// Its name.
+        name: String,
+        /// Also if a browser left its lock, once that browser is proven dead.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Print a profile's directory.
+    Path {
+        /// Its name.
+        name: String,
+    },
+    /// Print which browser holds a profile: process and program.
+    LockOwner {
+        /// Its name, or a directory (with a slash).
+        name: String,
     },
 }
 

@@ -16,6 +16,7 @@ mod progress_line;
 mod project;
 mod result_table;
 mod skill_place;
+mod prompt;
 mod spinner;
 mod table;
 

@@ -143,7 +143,7 @@ impl Action for FillForm {
         changes.value = None;
         let mut submitted_by = None;
         if let Some((aim, element)) = last.filter(|_| self.submit) {
-            (submitted_by, changes) = submit(context, &page, &aim, &element).await?;
+            (submitted_by, changes) = submit_form(context, &page, &aim, &element).await?;
         }
         Ok(Filled { fields: filled, submitted_by, changes })
     }
@@ -221,7 +221,7 @@ fn text_of(value: &Value) -> String {
 }
 
 /// Sends the form that a field is in: by its button, or by the Enter key.
-async fn submit(
+pub(crate) async fn submit_form(
     context: &Context,
     page: &Page,
     aim: &Aim,

@@ -1,6 +1,5 @@
 //! One file for each action; this one only lists them.
 
-mod auth;
 mod back;
 mod capture;
 mod check;
@@ -29,8 +28,10 @@ mod get_text;
 mod har;
 mod headers;
 mod hover;
+mod http_auth;
 mod init_script;
 mod inspect;
+mod login;
 mod mouse;
 mod navigate;
 mod offline;
@@ -64,6 +65,7 @@ mod wait_for;
 
 pub(crate) use click::click_element;
 pub(crate) use fill::fill_element;
+pub(crate) use fill_form::submit_form;
 pub(crate) use select::choose;
 
 use crate::action::Definition;
@@ -127,7 +129,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition::of::<offline::Offline>(),
     Definition::of::<throttle::Throttle>(),
     Definition::of::<headers::Headers>(),
-    Definition::of::<auth::Auth>(),
+    Definition::of::<http_auth::HttpAuth>(),
+    Definition::of::<login::Login>(),
     Definition::of::<state::State>(),
     Definition::of::<emulate::Emulate>(),
     Definition::of::<init_script::InitScript>(),

@@ -18,8 +18,9 @@ use crate::visited_origins::origin_of;
 /// Save cookies and local storage to a file, or load them from one.
 ///
 /// The file is Playwright's storage state. It is as good as a password for every site that it remembers a login of:
-/// give a passphrase file to seal it. Session storage and databases are not in it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
+/// seal it with a passphrase. Session storage and databases are not in it.
+// Not to be printed: it may hold a passphrase.
+#[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct State {
     /// What to do.
     #[arg(value_enum)]
@@ -35,6 +36,14 @@ pub(crate) struct State {
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     passphrase_file: Option<String>,
+    /// For save: seal it with a passphrase, which a terminal is asked for unless a file has it.
+    #[arg(long)]
+    #[serde(default)]
+    encrypt: bool,
+    /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passphrase: Option<String>,
     /// For load: first remove all cookies, and the local storage of the origins in the file.
     #[arg(long)]
     #[serde(default)]
@@ -107,6 +116,12 @@ impl State {
         });
         let named: Vec<String> = named.collect::<Result<_, _>>()?;
         let passphrase = self.passphrase(context)?;
+        if self.encrypt && passphrase.is_none() {
+            return Err(bad(
+                "There is no passphrase to seal the state with.",
+                "Give it with --passphrase-file FILE, or run the command on a terminal.",
+            ));
+        }
         let page = context.page().await?;
         let keeper = StateKeeper { browser: &context.browser, page: &page, deadline: context.deadline };
         let (state, left_out) = keeper.collect(&named).await?;
@@ -133,6 +148,9 @@ impl State {
         let Some(path) = &self.path else {
             return Err(bad("`load` needs the file to load.", "Use `tabwire state load FILE`."));
         };
+        if self.encrypt {
+            return Err(bad("--encrypt is only for `save`.", "A sealed file is recognised."));
+        }
         if !self.origins.is_empty() {
             return Err(bad("--origin is only for `save`.", "What is in the file is loaded."));
         }
@@ -145,7 +163,7 @@ impl State {
             (true, None) => {
                 return Err(bad(
                     "The state is sealed with a passphrase.",
-                    "Give it with --passphrase-file FILE.",
+                    "Give it with --passphrase-file FILE, or run the command on a terminal.",
                 ));
             }
             (false, Some(_)) => {
@@ -162,8 +180,11 @@ impl State {
     }
 
     fn passphrase(&self, context: &Context) -> Result<Option<Passphrase>, Failure> {
-        let file = self.passphrase_file.as_deref().map(|path| context.files.read(Path::new(path)));
-        file.transpose()?.map(|content| Passphrase::from_file(&content)).transpose()
+        match (&self.passphrase_file, &self.passphrase) {
+            (Some(path), _) => Passphrase::from_file(&context.files.read(Path::new(path))?).map(Some),
+            (None, Some(text)) => Passphrase::from_file(text.as_bytes()).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `offline`, `throttle`, `headers` and `auth`: what is set holds for the whole tab, and can be taken back.
+//! `offline`, `throttle`, `headers` and `http_auth`: what is set holds for the whole tab, and can be taken back.
 
 use serde_json::{Value, json};
 use tabwire_wire::ErrorCode;
@@ -88,13 +88,13 @@ async fn headers_are_added_everywhere_and_shown_without_secrets() {
 async fn t39_a_password_reaches_one_origin_and_no_answer() {
     let stage = Stage::start().await;
     let who = "document.getElementById('who').textContent";
-    let wrong = stage.act("auth", json!({"user": "alice", "password": "CANARY"})).await;
+    let wrong = stage.act("http_auth", json!({"user": "alice", "password": "CANARY"})).await;
     assert!(!wrong.to_string().contains("CANARY") && wrong["origin"] == Value::Null, "{wrong}");
     stage.open("/auth/basic").await;
     assert_eq!(stage.eval(who).await, "nobody");
     let file = stage.files.put("password", b"secret\nmore\n");
     let origin = stage.site.url("a", "/anything");
-    let set = stage.act("auth", json!({"user": "alice", "password_file": file, "origin": origin})).await;
+    let set = stage.act("http_auth", json!({"user": "alice", "password_file": file, "origin": origin})).await;
     assert_eq!(set["origin"], stage.site.url("a", ""));
     stage.open("/auth/basic").await;
     assert_eq!(stage.eval(who).await, "alice");
@@ -111,8 +111,8 @@ async fn t39_a_password_reaches_one_origin_and_no_answer() {
     let number = number["requests"][0]["number"].clone();
     let text = stage.text("request", json!({"number": number})).await;
     assert!(!text.contains("YWxpY2U6c2VjcmV0"), "{text}");
-    assert_eq!(stage.text("auth", json!({})).await, format!("alice for {}", stage.site.url("a", "")));
-    stage.act("auth", json!({"clear": true})).await;
+    assert_eq!(stage.text("http_auth", json!({})).await, format!("alice for {}", stage.site.url("a", "")));
+    stage.act("http_auth", json!({"clear": true})).await;
     assert_eq!(stage.eval("fetch('/api/echo?value=1').then((a) => a.text())").await, "echo 1");
     for bad in [
         json!({"user": "alice"}),
@@ -122,7 +122,7 @@ async fn t39_a_password_reaches_one_origin_and_no_answer() {
         json!({"user": "a", "password": "x", "origin": "nowhere"}),
         json!({"user": "a", "password": "x", "clear": true}),
     ] {
-        stage.fails(ErrorCode::BadArgs, "auth", bad).await;
+        stage.fails(ErrorCode::BadArgs, "http_auth", bad).await;
     }
-    stage.check_wrong_moments("auth", json!({"user": "alice", "password": "x"})).await;
+    stage.check_wrong_moments("http_auth", json!({"user": "alice", "password": "x"})).await;
 }

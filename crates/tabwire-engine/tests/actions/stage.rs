@@ -79,6 +79,7 @@ impl Stage {
             wants_text: false,
             capture: false,
             movies: None,
+            logins: None,
             files: Arc::<TestFiles>::clone(&self.files),
         }
     }

@@ -1,12 +1,13 @@
 //! Who is asking: a login with cookies and one with a browser's own dialog. Keeps no state.
 //!
-//! Every name is an account; the password is always `secret`. The cookie's value is the name.
+//! Every name is an account; the password is always `secret`, or one that is easy to search for. The cookie's value is
+//! the name.
 
 use super::question::Question;
 use super::reply::{Reply, escape};
 
-/// The only password.
-const PASSWORD: &str = "secret";
+/// The passwords; the second one is in no other text.
+const PASSWORDS: [&str; 2] = ["secret", "Zw8-canary-kF2"];
 
 /// `alice:secret` as a browser sends it.
 const BASIC_ALICE: &str = "Basic YWxpY2U6c2VjcmV0";
@@ -14,6 +15,15 @@ const BASIC_ALICE: &str = "Basic YWxpY2U6c2VjcmV0";
 /// Finds the answer to a path of this family.
 pub(super) fn find(question: Question<'_>) -> Option<Reply> {
     Some(match question.path() {
+        "/login/steps" => {
+            step_page("/login/steps/password", "name=\"user\" type=\"email\" autocomplete=\"username\"")
+        }
+        "/login/steps/password" => step_page("/login/steps/code", "name=\"password\" type=\"password\""),
+        "/login/steps/code" => code_page(question),
+        "/login/steps/done" => done_page(question),
+        "/login/framed" => framed_page(question),
+        "/login/insecure" => step_page("http://example.invalid/", "id=\"password\" type=\"password\""),
+        "/login/register" => two_passwords_page(),
         "/login" if question.is("POST") => log_in(question),
         "/login" => login_page(""),
         "/logout" => {
@@ -44,10 +54,57 @@ fn login_page(error: &str) -> Reply {
     )
 }
 
+fn is_right(question: Question<'_>) -> bool {
+    question.field("password").is_some_and(|password| PASSWORDS.contains(&password.as_str()))
+}
+
+/// A form with one field, whose button is outside of it.
+fn step_page(action: &str, field: &str) -> Reply {
+    let form = format!(
+        "<h1>Log in</h1>\n<form id=\"step\" action=\"{action}\" method=\"post\"><label>Field <input {field}></label></form>\n\
+         <button form=\"step\">Next</button>"
+    );
+    Reply::page("Log in", &form)
+}
+
+fn code_page(question: Question<'_>) -> Reply {
+    if is_right(question) {
+        return step_page(
+            "/login/steps/done",
+            "name=\"code\" inputmode=\"numeric\" autocomplete=\"one-time-code\"",
+        );
+    }
+    login_page("Wrong user name or password").status("401 Unauthorized")
+}
+
+/// Tells the form of a code, not the code.
+fn done_page(question: Question<'_>) -> Reply {
+    let code = question.field("code").unwrap_or_default();
+    let is_code = code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit());
+    Reply::page(
+        "Done",
+        &format!("<h1>Done</h1>\n<p id=\"code\">{}</p>", if is_code { "six digits" } else { "no code" }),
+    )
+}
+
+/// The login form of another site in a frame.
+fn framed_page(question: Question<'_>) -> Reply {
+    let frame = format!("<iframe src=\"http://b.localhost:{}/login\"></iframe>", question.port);
+    Reply::page("Framed", &format!("<h1>Framed</h1>\n{frame}"))
+}
+
+fn two_passwords_page() -> Reply {
+    let field = "<label>Password <input type=\"password\" autocomplete=\"new-password\"></label>";
+    Reply::page(
+        "Register",
+        &format!("<h1>Register</h1>\n<form method=\"post\">{field}{field}<button>Go</button></form>"),
+    )
+}
+
 fn log_in(question: Question<'_>) -> Reply {
     let mut user = question.field("user").unwrap_or_default();
     user.retain(|letter| letter.is_ascii_alphanumeric());
-    if user.is_empty() || question.field("password").as_deref() != Some(PASSWORD) {
+    if user.is_empty() || !is_right(question) {
         return login_page("Wrong user name or password").status("401 Unauthorized");
     }
     let life = if question.field("remember").is_some() { "; Max-Age=86400" } else { "" };

@@ -8,7 +8,7 @@ use tabwire_engine::Definition;
 use tabwire_wire::Failure;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
 
-use super::Context;
+use super::{Context, passphrase};
 use crate::config::Key;
 use crate::daemon_start::ask_daemon;
 use crate::invocation::ActionFlags;
@@ -74,11 +74,12 @@ fn text<'a>(result: &'a Value, field: &str) -> &'a str {
 pub(super) fn run(
     context: &Context<'_>,
     definition: &Definition,
-    params: Value,
+    mut params: Value,
     flags: &ActionFlags,
     snapshot: bool,
     options: SessionOptions,
 ) -> Result<(), Failure> {
+    passphrase::fill_in(context, definition.name, &mut params)?;
     let layout = ResultTable::find(definition.name, &params).filter(|_| context.printer.is_for_people());
     let text = !context.printer.is_json() && layout.is_none();
     let raw = context.printer.is_raw();

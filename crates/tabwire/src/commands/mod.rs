@@ -1,6 +1,7 @@
 //! One file for each command; this one only says which is which.
 
 mod action;
+mod auth;
 mod batch;
 mod cdp_url;
 mod completions;
@@ -14,6 +15,8 @@ mod log_export;
 mod log_follow;
 mod log_lines;
 mod skill;
+mod passphrase;
+mod profile;
 mod status;
 mod upgrade_check;
 
@@ -29,6 +32,7 @@ use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{Failure, SessionName};
 
 use self::install_skill::{Deed, Wish};
+pub(crate) use self::auth::SaveWish;
 use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags, SessionFlags};
 use crate::config::{Configuration, Key};
 use crate::environment::Environment;
@@ -141,6 +145,8 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Doctor { fix } => return doctor::run(context, fix),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
+        Command::Auth { command } => auth::run(context, command),
+        Command::Profile { command } => profile::run(context, &command),
         Command::Config { command } => config::run(context, command),
         Command::Completions { shell } => {
             completions::run(*context.printer, shell);

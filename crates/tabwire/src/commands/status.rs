@@ -59,7 +59,7 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
     format!("{head}\n\n{}", table(&rows))
 }
 
-fn age(seconds: u64) -> String {
+pub(super) fn age(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min", seconds / 60),

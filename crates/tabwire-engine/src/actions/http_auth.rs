@@ -1,4 +1,4 @@
-//! `auth`: answers servers that ask for a name and a password in the browser's own way.
+//! `http_auth`: answers servers that ask for a name and a password in the browser's own way.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::network::{Credentials, origin_of};
 /// is never shown.
 // Not to be printed: it holds a password.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
-pub(crate) struct Auth {
+pub(crate) struct HttpAuth {
     /// The name; without one, say for whom and where there is an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     user: Option<String>,
@@ -40,26 +40,26 @@ pub(crate) struct Auth {
 
 /// For whom there is an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub(crate) struct AuthState {
+pub(crate) struct HttpAuthState {
     /// The name; none when servers get no answer.
     user: Option<String>,
     /// The only origin that gets it; none until the first page asks.
     origin: Option<String>,
 }
 
-impl Action for Auth {
-    const NAME: &'static str = "auth";
+impl Action for HttpAuth {
+    const NAME: &'static str = "http_auth";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
         Example::new(
-            "tabwire auth anna --password-file secret.txt --origin https://example.org",
+            "tabwire http-auth anna --password-file secret.txt --origin https://example.org",
             "Answer that site's question for a name and password.",
         ),
-        Example::new("tabwire auth --clear", "Answer no such question any more."),
+        Example::new("tabwire http-auth --clear", "Answer no such question any more."),
     ];
-    type Output = AuthState;
+    type Output = HttpAuthState;
 
-    async fn run(self, context: &Context) -> Result<AuthState, Failure> {
+    async fn run(self, context: &Context) -> Result<HttpAuthState, Failure> {
         let password = self.read_password(context)?;
         let origin = self.read_origin()?;
         let page = context.page().await?;
@@ -76,18 +76,19 @@ impl Action for Auth {
         }
         let settings = page.network().settings();
         let credentials = settings.credentials.as_ref();
-        Ok(AuthState {
+        Ok(HttpAuthState {
             user: credentials.map(|credentials| credentials.user.clone()),
             origin: credentials.and_then(|credentials| credentials.origin.clone()),
         })
     }
 }
 
-impl Auth {
+impl HttpAuth {
     fn read_password(&self, context: &Context) -> Result<Option<String>, Failure> {
         let bad = |message: &str| {
-            Failure::new(ErrorCode::BadArgs, message)
-                .with_hint("Run `tabwire auth USER --password-file PATH`, or `tabwire auth --clear`.")
+            Failure::new(ErrorCode::BadArgs, message).with_hint(
+                "Run `tabwire http-auth USER --password-file PATH`, or `tabwire http-auth --clear`.",
+            )
         };
         let has_password = self.password.is_some() || self.password_file.is_some();
         match &self.user {
@@ -123,7 +124,7 @@ impl Auth {
     }
 }
 
-impl Render for AuthState {
+impl Render for HttpAuthState {
     fn render(&self) -> String {
         match (&self.user, &self.origin) {
             (None, _) => "servers that ask get no name and password".to_owned(),

@@ -1,0 +1,238 @@
+//! `login`: fills in a login that was saved, and sends it. The password is never told, not even to whoever asks.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_wire::{ErrorCode, Failure};
+use tokio::time::Instant;
+
+use crate::action::{Action, Effect, Example, Render};
+use crate::actions::{click_element, submit_form};
+use crate::changes::Changes;
+use crate::context::Context;
+use crate::element::Aim;
+use crate::limits::{LOGIN_FIELDS_DEADLINE, LOGIN_LOOK};
+use crate::navigation::LoadState;
+use crate::one_time_code::one_time_code;
+use crate::page::Page;
+use crate::pointer::Click;
+use crate::redaction::Redaction;
+use crate::saved_login::SavedLogin;
+use crate::sealed_state::Passphrase;
+use crate::settle::Watch;
+use crate::snapshot::{DocumentName, ElementKey};
+use crate::visited_origins::origin_of;
+
+/// Log in with what `tabwire auth save` has saved.
+///
+/// Opens the login's page unless the tab shows its origin with a form, fills in name and password, then a one-time code
+/// if one is asked for, and sends each. Only the saved origin gets them. They are never shown.
+// Not to be printed: it may hold a passphrase.
+#[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct Login {
+    /// The saved login's name.
+    name: String,
+    /// A file whose first line is the passphrase of the saved logins, if they have one.
+    #[arg(long, value_name = "FILE")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passphrase_file: Option<String>,
+    /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
+    #[arg(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    passphrase: Option<String>,
+}
+
+/// How a login went, as far as the page shows.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct LoggedIn {
+    /// The login.
+    name: String,
+    /// Where it was filled in.
+    origin: String,
+    /// Who logs in.
+    username: String,
+    /// What was filled in, in order: `name`, `password`, `code`.
+    filled: Vec<String>,
+    /// Where the tab is now.
+    url: String,
+    /// Whether the page asks for a password again, as after a wrong one.
+    asks_again: bool,
+}
+
+/// What the page agent has filled in.
+#[derive(Deserialize)]
+struct Step {
+    filled: Vec<String>,
+    document: DocumentName,
+    key: ElementKey,
+    submit: Option<ElementKey>,
+}
+
+impl Action for Login {
+    const NAME: &'static str = "login";
+    const EFFECT: Effect = Effect::Navigate;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire login shop", "Log in with what `tabwire auth save shop` has saved."),
+        Example::new("tabwire login shop --passphrase-file key.txt", "The same, when a passphrase seals the logins."),
+    ];
+    type Output = LoggedIn;
+
+    async fn run(self, context: &Context) -> Result<LoggedIn, Failure> {
+        let login = self.find(context).await?;
+        context.browser.evidence().with_redaction(|redaction| learn(redaction, &login));
+        let page = open_form(context, &login).await?;
+        let mut wanted = vec!["name", "password"];
+        let mut filled = Vec::new();
+        // Name, password and code may each be on a page of their own.
+        while !wanted.is_empty() {
+            let is_first = filled.is_empty();
+            let Some(step) = await_step(context, &page, &login, &wanted, is_first).await? else { break };
+            wanted.retain(|part| !step.filled.iter().any(|done| done == part));
+            send(context, &page, &step).await?;
+            if step.filled.iter().any(|part| part == "password") {
+                wanted = if login.totp_secret.is_some() { vec!["code"] } else { Vec::new() };
+            }
+            filled.extend(step.filled);
+        }
+        if !filled.iter().any(|part| part == "password") {
+            return Err(no_form(&login, &filled));
+        }
+        tell(context, &page, &login, filled).await
+    }
+}
+
+impl Login {
+    async fn find(&self, context: &Context) -> Result<SavedLogin, Failure> {
+        let none = || Failure::new(ErrorCode::NoBackend, "No logins are kept here.");
+        let keeper = Arc::clone(context.logins.as_ref().ok_or_else(none)?);
+        let passphrase = match (&self.passphrase_file, &self.passphrase) {
+            (Some(path), _) => Some(Passphrase::from_file(&context.files.read(path.as_ref())?)?),
+            (None, Some(text)) => Some(Passphrase::from_file(text.as_bytes())?),
+            (None, None) => None,
+        };
+        let name = self.name.clone();
+        // Opening what is sealed takes time, and a keyring may ask its owner.
+        let found = tokio::task::spawn_blocking(move || keeper.find(&name, passphrase.as_ref())).await;
+        found.map_err(|error| {
+            Failure::new(ErrorCode::Internal, format!("Looking for the login broke off: {error}."))
+        })?
+    }
+}
+
+fn learn(redaction: &mut Redaction, login: &SavedLogin) {
+    redaction.learn(login.password.expose());
+    if let Some(secret) = &login.totp_secret {
+        redaction.learn(secret.expose());
+    }
+}
+
+/// Stays where a form for the login is, else goes to the login's page.
+async fn open_form(context: &Context, login: &SavedLogin) -> Result<Page, Failure> {
+    let page = context.tab_page().await?;
+    let here = page.driver().frames().into_iter().next().and_then(|main| origin_of(&main.url));
+    let asks = here.as_ref() == Some(&login.origin)
+        && page.call::<bool>("asksForPassword", &json!({}), context.deadline).await.unwrap_or(false);
+    if !asks {
+        context.browser.navigate(&page, &login.url, LoadState::Load, context.deadline).await?;
+    }
+    Ok(page)
+}
+
+/// Fills in what the page asks for, once it does; none when it asks for nothing in time.
+async fn await_step(
+    context: &Context,
+    page: &Page,
+    login: &SavedLogin,
+    wanted: &[&str],
+    is_first: bool,
+) -> Result<Option<Step>, Failure> {
+    let until = context.deadline.instant().min(Instant::now() + LOGIN_FIELDS_DEADLINE);
+    loop {
+        let code = match &login.totp_secret {
+            Some(secret) if wanted.contains(&"code") => Some(one_time_code(secret.expose(), now())?),
+            _ => None,
+        };
+        let argument = json!({
+            "origin": login.origin,
+            "wanted": wanted,
+            "name": login.username,
+            "password": login.password.expose(),
+            "code": code,
+            "selectors": login.selectors,
+        });
+        let step: Result<Option<Step>, Failure> = page.call("logIn", &argument, context.deadline).await;
+        match step {
+            // After a form was sent, being elsewhere is an end like any other.
+            Err(failure) if !is_first && failure.code == ErrorCode::PolicyDenied => {
+                return if wanted.contains(&"password") { Err(failure) } else { Ok(None) };
+            }
+            Ok(None) if Instant::now() < until => tokio::time::sleep(LOGIN_LOOK).await,
+            step => return step,
+        }
+    }
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
+}
+
+/// Sends what was filled in: by the button that was named, else by the form's own, else by the Enter key.
+async fn send(context: &Context, page: &Page, step: &Step) -> Result<Changes, Failure> {
+    let at = |key: ElementKey| Aim {
+        frame: page.main_frame().clone(),
+        spec: json!({"document": step.document, "key": key}),
+        nth: None,
+    };
+    if let Some(button) = step.submit {
+        let watch = Watch::arm(page, &context.browser);
+        let button = page.prepare_at(&at(button), "click", json!({"guard": true}), context.deadline).await?;
+        return click_element(context, page, &button, &Click::at(button.prepared.point), watch).await;
+    }
+    let aim = at(step.key);
+    let field = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
+    Ok(submit_form(context, page, &aim, &field).await?.1)
+}
+
+async fn tell(
+    context: &Context,
+    page: &Page,
+    login: &SavedLogin,
+    filled: Vec<String>,
+) -> Result<LoggedIn, Failure> {
+    let mut redaction = Redaction::default();
+    learn(&mut redaction, login);
+    let place = page.place(context.deadline).await?;
+    let asks = page.call::<bool>("asksForPassword", &json!({}), context.deadline).await;
+    Ok(LoggedIn {
+        name: login.name.clone(),
+        origin: login.origin.clone(),
+        username: login.username.clone(),
+        filled,
+        url: redaction.clean(&place.url),
+        asks_again: asks.unwrap_or(false),
+    })
+}
+
+fn no_form(login: &SavedLogin, filled: &[String]) -> Failure {
+    let so_far = if filled.is_empty() { "Nothing" } else { "Only the name" };
+    let message = format!("{} shows no field for a password. {so_far} was filled in.", login.origin);
+    Failure::new(ErrorCode::SelectorNotFound, message).with_hint(
+        "Look at the page with `tabwire snapshot`. Save the login with the address of the page that has the form, or with --password-selector.",
+    )
+}
+
+impl Render for LoggedIn {
+    fn render(&self) -> String {
+        let mut lines = vec![
+            format!("filled in {} of {} at {}", self.filled.join(", "), self.username, self.origin),
+            format!("now at {}", self.url),
+        ];
+        if self.asks_again {
+            lines.push("The page asks for a password again: it may not have taken this one.".to_owned());
+        }
+        lines.join("\n")
+    }
+}

@@ -1,0 +1,215 @@
+//! `auth save|login|list|delete`: logins that are kept sealed and filled in by the daemon. Secrets are never printed.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::json;
+use tabwire_daemon::{KeyPlace, Saved};
+use tabwire_engine::{LoginSelectors, SavedLogin, SecretText, find_action, one_time_code, origin_of};
+use tabwire_wire::{ErrorCode, Failure, SessionName};
+use url::Url;
+
+use super::passphrase::{read_secret_file, vault, vault_passphrase};
+use super::{Context, action};
+use crate::cli::AuthCommand;
+use crate::invocation::ActionFlags;
+use crate::printer::table;
+use crate::prompt::ask_secret;
+
+pub(super) fn run(context: &Context<'_>, command: AuthCommand) -> Result<(), Failure> {
+    match command {
+        AuthCommand::Save(wish) => save(context, wish),
+        AuthCommand::Login { name, passphrase_file, tab, options } => {
+            let missing = || Failure::new(ErrorCode::Internal, "There is no action `login`.");
+            let definition = find_action("login").ok_or_else(missing)?;
+            let passphrase_file = passphrase_file.map(absolute);
+            let params = json!({"name": name, "passphrase_file": passphrase_file});
+            let flags = ActionFlags { tab, ..ActionFlags::default() };
+            action::run(context, definition, params, &flags, false, context.options(options)?)
+        }
+        AuthCommand::List { passphrase_file } => list(context, passphrase_file.as_deref()),
+        AuthCommand::Delete { name, passphrase_file } => delete(context, &name, passphrase_file.as_deref()),
+    }
+}
+
+fn absolute(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
+/// What is to be saved, as it was typed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SaveWish {
+    /// What to call it.
+    name: String,
+    /// The page with the form. Only its origin ever gets the password.
+    #[arg(long, value_name = "URL")]
+    url: String,
+    /// Who logs in.
+    #[arg(long, value_name = "NAME")]
+    username: String,
+    /// A file whose first line is the password; `-` is standard input. A terminal is asked if left out.
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// The field for the name, if it is not found by itself.
+    #[arg(long, value_name = "CSS")]
+    username_selector: Option<String>,
+    /// The field for the password, if it is not found by itself.
+    #[arg(long, value_name = "CSS")]
+    password_selector: Option<String>,
+    /// The button that sends them, if it is not found by itself.
+    #[arg(long, value_name = "CSS")]
+    submit_selector: Option<String>,
+    /// A file whose first line is the secret for one-time codes, in base 32.
+    #[arg(long, value_name = "FILE")]
+    totp_secret_file: Option<PathBuf>,
+    /// A file whose first line seals the saved logins, in place of a key in the keyring or a file.
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+impl SaveWish {
+    fn into_login(self) -> Result<SavedLogin, Failure> {
+        let bad = |message: String, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let names = "Use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`.";
+        SessionName::new(&self.name).map_err(|_| bad("This is no name for a login.".to_owned(), names))?;
+        let origin = checked_origin(&self.url)?;
+        let totp_secret = self.totp_secret_file.as_deref().map(read_secret_file).transpose()?;
+        if let Some(secret) = &totp_secret {
+            one_time_code(secret.expose(), Duration::ZERO)?;
+        }
+        Ok(SavedLogin {
+            name: self.name,
+            url: self.url,
+            origin,
+            username: self.username,
+            password: read_password(self.password_file.as_deref())?,
+            totp_secret,
+            selectors: LoginSelectors {
+                name: self.username_selector,
+                password: self.password_selector,
+                submit: self.submit_selector,
+            },
+        })
+    }
+}
+
+/// The origin of an address that a password may be sent to: https, or this machine.
+fn checked_origin(url: &str) -> Result<String, Failure> {
+    let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+    let parsed =
+        Url::parse(url).ok().filter(|parsed| parsed.username().is_empty() && parsed.password().is_none());
+    let (Some(parsed), Some(origin)) = (parsed, origin_of(url)) else {
+        return Err(bad("The address is not one of the web.", "Give it as https://example.org/login."));
+    };
+    let host = parsed.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let is_here = host == "localhost"
+        || host.ends_with(".localhost")
+        || address.is_ok_and(|address| address.is_loopback());
+    if parsed.scheme() == "https" || is_here {
+        return Ok(origin);
+    }
+    Err(bad(
+        "The address is not encrypted: whoever is on the way could read the password.",
+        "Use the site's https address.",
+    ))
+}
+
+fn read_password(file: Option<&Path>) -> Result<SecretText, Failure> {
+    match file {
+        Some(file) => read_secret_file(file),
+        None if !std::io::stdin().is_terminal() => read_secret_file(Path::new("-")).map_err(|failure| {
+            failure.with_hint(
+                "Give the password with --password-file FILE, on standard input, or on a terminal.",
+            )
+        }),
+        None => ask_secret("Password")?.ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "There is no terminal to ask for the password.")
+                .with_hint("Give it with --password-file FILE.")
+        }),
+    }
+}
+
+fn save(context: &Context<'_>, wish: SaveWish) -> Result<(), Failure> {
+    let passphrase_file = wish.passphrase_file.clone();
+    let login = wish.into_login()?;
+    let passphrase = vault_passphrase(context, passphrase_file.as_deref())?;
+    let Saved { replaced, key } = vault(context).save(&login, passphrase.as_ref())?;
+    let answer = json!({
+        "name": login.name, "origin": login.origin, "username": login.username, "replaced": replaced, "key": key,
+    });
+    context.printer.answer(&answer, || {
+        let did = if replaced { "Replaced" } else { "Saved" };
+        format!(
+            "{did} {}: {} at {}. It is sealed; the key is {key}.",
+            login.name, login.username, login.origin
+        )
+    });
+    if key == KeyPlace::File {
+        context.printer.notice(
+            "no keyring answered, so the key is in a file beside the logins: whoever reads your files as you can open them. --passphrase-file avoids that",
+        );
+    }
+    Ok(())
+}
+
+fn list(context: &Context<'_>, passphrase_file: Option<&Path>) -> Result<(), Failure> {
+    let passphrase = vault_passphrase(context, passphrase_file)?;
+    let logins = vault(context).list(passphrase.as_ref())?;
+    let told: Vec<_> = logins
+        .iter()
+        .map(|login| {
+            let has_codes = login.totp_secret.is_some();
+            json!({"name": login.name, "origin": login.origin, "username": login.username, "one_time_codes": has_codes})
+        })
+        .collect();
+    context.printer.answer(&json!({"logins": told}), || {
+        if logins.is_empty() {
+            return "There are no saved logins; `tabwire auth save` saves one.".to_owned();
+        }
+        let mut rows = vec![["NAME", "ORIGIN", "USERNAME"].map(str::to_owned).to_vec()];
+        rows.extend(
+            logins.iter().map(|login| vec![login.name.clone(), login.origin.clone(), login.username.clone()]),
+        );
+        table(&rows)
+    });
+    Ok(())
+}
+
+fn delete(context: &Context<'_>, name: &str, passphrase_file: Option<&Path>) -> Result<(), Failure> {
+    let passphrase = vault_passphrase(context, passphrase_file)?;
+    vault(context).delete(name, passphrase.as_ref())?;
+    context.printer.answer(&json!({"name": name, "deleted": true}), || format!("Login {name} is gone."));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t39_a_password_goes_over_https_or_stays_on_this_machine() {
+        for (url, origin) in [
+            ("https://example.org/login?x=1", "https://example.org"),
+            ("https://example.org:8443/", "https://example.org:8443"),
+            ("http://localhost:3000/login", "http://localhost:3000"),
+            ("http://127.0.0.1/", "http://127.0.0.1"),
+            ("http://a.localhost:1/", "http://a.localhost:1"),
+            ("http://[::1]:1/", "http://[::1]:1"),
+        ] {
+            assert_eq!(checked_origin(url).as_deref(), Ok(origin), "{url}");
+        }
+        for url in [
+            "http://example.org/login",
+            "http://127.0.0.1.evil.example/",
+            "http://localhost.evil.example/",
+            "https://user:password@example.org/",
+            "file:///etc/passwd",
+            "example.org",
+            "",
+        ] {
+            assert!(checked_origin(url).is_err(), "{url}");
+        }
+    }
+}

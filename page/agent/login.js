@@ -94,7 +94,7 @@ function checkForm(field) {
 }
 
 /** Sets a field as a password manager does; what listens to the field hears of it. */
-function enter(field, text) {
+function enterSecretly(field, text) {
   checkForm(field);
   field.focus();
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
@@ -127,17 +127,17 @@ agent.logIn = ({ origin, wanted, name, password, code, selectors }) => {
     const findName = () => (selectors.name ? elementIn(roots, selectors.name, "the name") : secret === null ? nameAlone(inputs) : nameBefore(secret, inputs));
     const who = wanted.includes("name") ? findName() : null;
     if (secret !== null) {
-      if (who !== null) enter(who, name);
-      enter(secret, password);
+      if (who !== null) enterSecretly(who, name);
+      enterSecretly(secret, password);
       return answer(secret, who === null ? ["password"] : ["name", "password"]);
     }
     const field = wanted.includes("code") && !wanted.includes("password") ? codeAmong(inputs) : null;
     if (field !== null) {
-      enter(field, code);
+      enterSecretly(field, code);
       return answer(field, ["code"]);
     }
     if (who === null) return null;
-    enter(who, name);
+    enterSecretly(who, name);
     return answer(who, ["name"]);
   });
 };

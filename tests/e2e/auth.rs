@@ -101,14 +101,8 @@ fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
     let mut found = Vec::new();
     holders(world.home(), CANARY, &mut found);
     assert_eq!(found, [""; 0], "the password is written in plain");
-    run(&["auth", "delete", "shop"]);
-    assert_eq!(
-        world.files("data"),
-        ["profiles", "vault.lock"]
-            .into_iter()
-            .filter(|name| world.home().join("data").join(name).exists())
-            .collect::<Vec<_>>()
-    );
+    world.run(&["auth", "delete", "shop"]).succeeded();
+    assert_eq!(world.files("data"), ["vault.lock"], "the key goes with the last login");
     assert_eq!(world.run(&["--json", "auth", "login", "shop"]).failure(), ("BAD_ARGS".to_owned(), 2));
 }
 
@@ -123,15 +117,14 @@ fn t39_a_password_goes_to_its_own_origin_only() {
         ("register", &site.page("/login/register"), "NOT_ACTIONABLE", "--password-selector"),
     ] {
         save(&world, name, url, &[]).succeeded();
+        // A form of the same origin that the tab shows already would be taken.
+        world.open(&["about:blank"]);
         let refused = world.run(&["--json", "auth", "login", name]);
         assert_eq!(refused.failure().0, code, "{name}: {refused:?}");
         assert!(refused.stdout.contains(word) && !refused.stdout.contains(CANARY), "{refused:?}");
-        let held = "[...document.querySelectorAll('input')].map((input) => input.value).join('')";
+        let held = "[...document.querySelectorAll('input:not([type=checkbox])')].map((input) => input.value).join('')";
         assert_eq!(world.eval(held), "", "{name}: something was filled in");
     }
-    world.run(&["eval", "document.cookie"]).succeeded();
-    let frame = world.run(&["--json", "open", &site.page("/login/framed")]);
-    assert_eq!(frame.code, 0, "{frame:?}");
     let http = save(&world, "http", "http://192.0.2.1/login", &[]);
     assert_eq!(http.failure(), ("BAD_ARGS".to_owned(), 2));
     assert!(http.stdout.contains("https"), "{http:?}");

@@ -15,9 +15,7 @@ const BASIC_ALICE: &str = "Basic YWxpY2U6c2VjcmV0";
 /// Finds the answer to a path of this family.
 pub(super) fn find(question: Question<'_>) -> Option<Reply> {
     Some(match question.path() {
-        "/login/steps" => {
-            step_page("/login/steps/password", "name=\"user\" type=\"email\" autocomplete=\"username\"")
-        }
+        "/login/steps" => step_page("/login/steps/password", "name=\"user\" autocomplete=\"username\""),
         "/login/steps/password" => step_page("/login/steps/code", "name=\"password\" type=\"password\""),
         "/login/steps/code" => code_page(question),
         "/login/steps/done" => done_page(question),

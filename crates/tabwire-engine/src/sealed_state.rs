@@ -1,4 +1,4 @@
-//! Files that only a passphrase or a key opens: Argon2id makes a passphrase's key, XChaCha20-Poly1305 seals the content.
+//! Files that only a passphrase or a key opens: Argon2id makes a passphrase's key, XChaCha20-Poly1305 seals.
 //!
 //! Knows nothing of what is sealed.
 

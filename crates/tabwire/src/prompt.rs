@@ -31,8 +31,10 @@ impl HiddenTerminal {
 
     fn read_line(&mut self) -> Result<Vec<u8>, Failure> {
         let mut typed = Vec::new();
-        for byte in Read::by_ref(&mut self.terminal).bytes() {
-            match byte.map_err(|error| not_read(&error.to_string()))? {
+        let mut byte = [0];
+        // One by one: what follows the line is not ours.
+        while self.terminal.read(&mut byte).map_err(|error| not_read(&error.to_string()))? > 0 {
+            match byte[0] {
                 b'\r' | b'\n' => return Ok(typed),
                 // Ctrl-C, and Ctrl-D on an empty line.
                 0x03 => return Err(not_read("it was broken off")),

@@ -221,7 +221,7 @@ const TABLE: &[(&str, &[Told])] = &[
     ("throttle", &[("preset", Word), ("download", Word), ("upload", Word), ("latency", Word)]),
     ("headers", &[("headers", Count), ("remove", Count), ("clear", Word)]),
     (
-        "auth",
+        "http_auth",
         &[
             ("origin", Telling::Origin),
             ("user", Hidden),
@@ -230,9 +230,18 @@ const TABLE: &[(&str, &[Told])] = &[
             ("clear", Word),
         ],
     ),
+    ("login", &[("name", Word), ("passphrase_file", Hidden), ("passphrase", Hidden)]),
     (
         "state",
-        &[("verb", Word), ("path", Path), ("origins", Count), ("passphrase_file", Hidden), ("replace", Word)],
+        &[
+            ("verb", Word),
+            ("path", Path),
+            ("origins", Count),
+            ("encrypt", Word),
+            ("passphrase_file", Hidden),
+            ("passphrase", Hidden),
+            ("replace", Word),
+        ],
     ),
     (
         "emulate",

@@ -35,5 +35,6 @@ pub(crate) const TOLD_RESULT: &[Told] = &[
     ("path", Path),
     ("bytes", Word),
     ("sealed", Word),
+    ("asks_again", Word),
     ("offline", Word),
 ];

@@ -7,10 +7,11 @@ use clap::{Args, Subcommand};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
+use crate::commands::SaveWish;
+use crate::commands::log::LogFlags;
 use crate::commands::log::LogFlags;
 use crate::completion::CompletionShell;
 use crate::skill_place::SkillTool;
-use crate::commands::SaveWish;
 
 /// The heading of what every command takes.
 const COMMON: &str = "Common options";

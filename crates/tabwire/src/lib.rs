@@ -14,9 +14,9 @@ mod invocation;
 mod printer;
 mod progress_line;
 mod project;
+mod prompt;
 mod result_table;
 mod skill_place;
-mod prompt;
 mod spinner;
 mod table;
 

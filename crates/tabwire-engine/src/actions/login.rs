@@ -76,7 +76,10 @@ impl Action for Login {
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire login shop", "Log in with what `tabwire auth save shop` has saved."),
-        Example::new("tabwire login shop --passphrase-file key.txt", "The same, when a passphrase seals the logins."),
+        Example::new(
+            "tabwire login shop --passphrase-file key.txt",
+            "The same, when a passphrase seals the logins.",
+        ),
     ];
     type Output = LoggedIn;
 

@@ -123,7 +123,8 @@ fn network() -> Vec<Fit> {
         Fit::new("offline", json!({"state": "off"})),
         Fit::new("throttle", json!({"latency": 1.0})).undone_by(json!({"preset": "off"})),
         Fit::new("headers", json!({"headers": ["X-Moment: 1"]})).undone_by(json!({"clear": true})),
-        Fit::new("auth", json!({"user": "alice", "password": "secret"})).undone_by(json!({"clear": true})),
+        Fit::new("http_auth", json!({"user": "alice", "password": "secret"}))
+            .undone_by(json!({"clear": true})),
     ]
 }
 

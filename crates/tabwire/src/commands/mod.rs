@@ -14,9 +14,9 @@ pub(crate) mod log;
 mod log_export;
 mod log_follow;
 mod log_lines;
-mod skill;
 mod passphrase;
 mod profile;
+mod skill;
 mod status;
 mod upgrade_check;
 
@@ -31,8 +31,8 @@ use serde_json::json;
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{Failure, SessionName};
 
-use self::install_skill::{Deed, Wish};
 pub(crate) use self::auth::SaveWish;
+use self::install_skill::{Deed, Wish};
 use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags, SessionFlags};
 use crate::config::{Configuration, Key};
 use crate::environment::Environment;

@@ -88,12 +88,12 @@ fn a_tab_is_offline_has_headers_and_logs_in() {
     assert_eq!(world.eval("fetch('/api/headers').then((answer) => answer.text())"), "absent");
 
     fs::write(world.home().join("password"), "secret\n").expect("written");
-    let set = world.run(&["auth", "alice", "--password-file", "password"]).succeeded();
+    let set = world.run(&["http-auth", "alice", "--password-file", "password"]).succeeded();
     assert!(set.stdout.contains("alice") && !set.stdout.contains("secret"), "{set:?}");
     world.open(&[&site.page("/auth/basic")]);
     assert_eq!(world.eval("document.getElementById('who').textContent"), "alice");
-    let told = world.json(&["auth"]);
+    let told = world.json(&["http-auth"]);
     assert_eq!(told["result"]["user"], json!("alice"), "{told}");
-    world.run(&["auth", "--clear"]).succeeded();
-    assert_eq!(world.run(&["--json", "auth", "alice"]).failure(), ("BAD_ARGS".to_owned(), 2));
+    world.run(&["http-auth", "--clear"]).succeeded();
+    assert_eq!(world.run(&["--json", "http-auth", "alice"]).failure(), ("BAD_ARGS".to_owned(), 2));
 }

@@ -9,7 +9,6 @@ use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
 
 use crate::commands::SaveWish;
 use crate::commands::log::LogFlags;
-use crate::commands::log::LogFlags;
 use crate::completion::CompletionShell;
 use crate::skill_place::SkillTool;
 

@@ -135,6 +135,7 @@ fn learn(redaction: &mut Redaction, login: &SavedLogin) {
 /// Stays where a form for the login is, else goes to the login's page.
 async fn open_form(context: &Context, login: &SavedLogin) -> Result<Page, Failure> {
     let page = context.tab_page().await?;
+    page.unless_blocked(async { Ok(()) }).await?;
     let here = page.driver().frames().into_iter().next().and_then(|main| origin_of(&main.url));
     let asks = here.as_ref() == Some(&login.origin)
         && page.call::<bool>("asksForPassword", &json!({}), context.deadline).await.unwrap_or(false);

@@ -125,6 +125,7 @@ fn network() -> Vec<Fit> {
         Fit::new("headers", json!({"headers": ["X-Moment: 1"]})).undone_by(json!({"clear": true})),
         Fit::new("http_auth", json!({"user": "alice", "password": "secret"}))
             .undone_by(json!({"clear": true})),
+        Fit::new("login", json!({"name": "shop"})).travels(),
     ]
 }
 

@@ -45,6 +45,7 @@ mod stage;
 mod state;
 mod storage;
 mod test_files;
+mod test_logins;
 mod trace;
 mod upload;
 mod vitals;

@@ -12,6 +12,7 @@ use tabwire_testkit::bench::BareBrowser;
 use tabwire_wire::{CdpSessionId, ErrorCode, Failure, TabId, UpstreamKind};
 
 use crate::test_files::TestFiles;
+use crate::test_logins::TestLogins;
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -79,7 +80,7 @@ impl Stage {
             wants_text: false,
             capture: false,
             movies: None,
-            logins: None,
+            logins: Some(Arc::new(TestLogins { url: self.site.url("a", "/login") })),
             files: Arc::<TestFiles>::clone(&self.files),
         }
     }

@@ -4,7 +4,7 @@
 //! `|`, Origin, Sec-Fetch-Site, Authorization, Content-Type. `-` or nothing means that a header is absent.
 
 use tabwire_daemon::{Access, Door, Gate, Scope, Secrets, Token, Visit};
-use tabwire_wire::SessionName;
+use tabwire_wire::SessionKey;
 use tabwire_wire::api::SOCKET_HOST;
 
 /// The daemon's token in this test.
@@ -16,8 +16,8 @@ const SECRET: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433
 struct OneSession;
 
 impl Secrets for OneSession {
-    fn find_session(&self, secret: &str) -> Option<SessionName> {
-        (secret == SECRET).then(SessionName::default)
+    fn find_session(&self, secret: &str) -> Option<SessionKey> {
+        (secret == SECRET).then(SessionKey::default)
     }
 }
 

@@ -109,7 +109,7 @@ fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
 #[test]
 fn t39_a_password_goes_to_its_own_origin_only() {
     let (world, site) = (World::new(), FixtureSite::start());
-    let elsewhere = site.page(&format!("/redirect/to?to={}", site.page_on("b", "/login")));
+    let elsewhere = site.page(&format!("/redirect/to?to={}", site.url("b", "/login")));
     for (name, url, code, word) in [
         ("redirected", elsewhere.as_str(), "POLICY_DENIED", "b.localhost"),
         ("framed", &site.page("/login/framed"), "SELECTOR_NOT_FOUND", "no field"),

@@ -49,7 +49,7 @@ fn f02_a_crashed_page_fails_alone() {
 }
 
 /// Ends the process of the page with this title, as a fault of the page's own would.
-fn crash(world: &World, title: &str) {
+pub(crate) fn crash(world: &World, title: &str) {
     let mut client = CdpClient::connect(&format!("{}?share=all", world.cdp_url()));
     let targets = client.call("Target.getTargets", json!({}), None);
     let found =

@@ -108,7 +108,7 @@ fn json_answers_keep_their_shape() {
     assert_eq!(members(&opened["result"]), ["tab", "text", "title", "truncated", "url"]);
     assert!(members(&opened).starts_with(&["notices", "result"]), "{opened}");
     let tabs = world.json(&["tabs"]);
-    assert_eq!(members(&tabs), ["result", "session"]);
+    assert_eq!(members(&tabs), ["result", "session", "tab"]);
     assert_eq!(members(&tabs["result"]["tabs"][0]), ["current", "tab", "title", "url"]);
     let evaluated = world.json(&["eval", "6 * 7"]);
     assert_eq!(members(&evaluated["result"]), ["tab", "value"]);

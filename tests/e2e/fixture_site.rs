@@ -29,9 +29,9 @@ impl FixtureSite {
         self.site.visits(path)
     }
 
-    /// The address of a page on a site of another name.
-    pub(crate) fn page_on(&self, name: &str, path: &str) -> String {
-        self.site.url(name, path)
+    /// The address of a page on one of its sites.
+    pub(crate) fn url(&self, site: &str, path: &str) -> String {
+        self.site.url(site, path)
     }
 
     /// The address of a page on site `a`.

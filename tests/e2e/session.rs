@@ -37,7 +37,7 @@ fn options_that_differ_from_a_running_session_are_refused() {
     {
         let outcome = world.run(&[&["--json", "open", "about:blank"], options].concat());
         assert_eq!(outcome.failure(), ("BAD_ARGS".to_owned(), 2), "{options:?}: {outcome:?}");
-        assert!(outcome.stdout.contains("tabwire close"), "{outcome:?}");
+        assert!(outcome.stdout.contains("--restart"), "{outcome:?}");
     }
     world.open(&["--window", "700x500", "about:blank"]);
     world.open(&["about:blank"]);

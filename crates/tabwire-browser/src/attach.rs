@@ -26,6 +26,8 @@ pub enum AttachAddress {
     Profile(PathBuf),
     /// The user's own browser of that kind, with debugging turned on in it.
     Channel(BrowserKind, Channel),
+    /// The first of the user's own browsers that has debugging turned on.
+    Any,
 }
 
 /// The websocket of a browser, possibly with a secret in its path or query.
@@ -63,7 +65,7 @@ impl fmt::Display for Masked<'_> {
 }
 
 impl AttachAddress {
-    /// Reads a port, an `http://`, `ws://` or `wss://` address, a directory, or a channel's name.
+    /// Reads a port, an `http://`, `ws://` or `wss://` address, a directory, a channel's name, or `auto`.
     ///
     /// # Errors
     /// When the text is none of these.
@@ -76,6 +78,9 @@ impl AttachAddress {
         }
         if text.starts_with('/') || text.starts_with("./") || text.starts_with("../") {
             return Ok(Self::Profile(PathBuf::from(text)));
+        }
+        if text.eq_ignore_ascii_case("auto") {
+            return Ok(Self::Any);
         }
         if let Some((kind, channel)) = BrowserKind::find(text) {
             return Ok(Self::Channel(kind, channel));
@@ -112,6 +117,22 @@ pub fn discover(
         AttachAddress::Websocket(url) => Ok(WebsocketAddress(url.clone())),
         AttachAddress::Http(url) => ask_version(url, deadline),
         AttachAddress::Profile(profile) => discover_profile(profile, deadline),
+        AttachAddress::Any => {
+            let mut last = None;
+            for (kind, channel) in BrowserKind::all() {
+                match discover(&AttachAddress::Channel(kind, channel), home, deadline) {
+                    Ok(found) => return Ok(found),
+                    // A browser that left its file behind is no reason not to look for others.
+                    Err(BrowserError::Unreachable { why: AttachFault::NoPortFile, .. }) => {}
+                    Err(error) => last = Some(error),
+                }
+            }
+            let nothing = || BrowserError::Unreachable {
+                address: "a browser with remote debugging".to_owned(),
+                why: AttachFault::NoPortFile,
+            };
+            Err(last.unwrap_or_else(nothing))
+        }
         AttachAddress::Channel(kind, channel) => {
             let directories = default_profiles(*kind, *channel);
             let profiles = home.into_iter().flat_map(|home| directories.iter().map(|place| home.join(place)));

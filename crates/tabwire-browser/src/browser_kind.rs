@@ -68,6 +68,16 @@ impl BrowserKind {
         named.map(|(_, kind, channel)| (*kind, *channel))
     }
 
+    /// Every kind and channel once, what most people have first.
+    pub fn all() -> impl Iterator<Item = (Self, Channel)> {
+        let mut seen = Vec::new();
+        NAMES.iter().map(|(_, kind, channel)| (*kind, *channel)).filter(move |one| {
+            let is_new = !seen.contains(one);
+            seen.push(*one);
+            is_new
+        })
+    }
+
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -100,3 +100,6 @@ pub const CONTROL_IDLE: Duration = Duration::from_secs(60);
 
 /// Longest linger that is honoured; a day without a holder is an orphan.
 pub const LONGEST_LINGER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Processes that are looked at when a browser's memory is measured.
+pub const PROCESSES_LOOKED_AT: usize = 10_000;

@@ -1,4 +1,4 @@
-//! Running actions: those of the registry on the session's browser, and opening and closing a session.
+//! Running actions of the registry on a session's browser, and opening and closing one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +10,20 @@ use tabwire_engine::{
     ACTIONS, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address, find_action,
     find_similar,
 };
-use tabwire_wire::api::{ActionAnswer, ActionRequest};
-use tabwire_wire::{ErrorCode, Failure, TabId};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery};
+use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
 
 use crate::caller::Caller;
 use crate::daemon::Daemon;
 use crate::ffmpeg::Ffmpeg;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
+use crate::live_session::LiveSession;
 use crate::note::Note;
+use crate::remembered::checked_base;
 use crate::request_files::RequestFiles;
-use crate::session::{LiveSession, Ready, Session};
+use crate::session::{Ready, Session, Wish};
+use crate::session_action::SessionAction;
+use crate::tab_choice::TabChoice;
 use crate::vault::Vault;
 
 #[derive(Deserialize)]
@@ -37,6 +41,36 @@ struct Close {
     tab: Option<TabId>,
 }
 
+/// A session with its browser, and what there is to tell about how it got it.
+struct Prepared {
+    session: Arc<Session>,
+    live: Arc<LiveSession>,
+    notices: Vec<String>,
+    recovery: Option<Recovery>,
+}
+
+impl Prepared {
+    fn answer(
+        self,
+        request: &ActionRequest,
+        tab: Option<TabId>,
+        result: Value,
+        text: Option<String>,
+    ) -> ActionAnswer {
+        ActionAnswer {
+            session: request.session.clone(),
+            project: request.project.clone(),
+            tab: tab.or_else(|| self.live.engine.current_tab()),
+            base_url: self.session.remembered().base_url.clone(),
+            recovered: self.recovery.is_some(),
+            recovery: self.recovery,
+            result,
+            text,
+            notices: self.notices,
+        }
+    }
+}
+
 impl Daemon {
     /// Runs an action, and writes the journal's row of it before it is answered.
     pub(crate) async fn act(
@@ -45,7 +79,7 @@ impl Daemon {
         request: ActionRequest,
         caller: &Caller,
     ) -> Result<ActionAnswer, Failure> {
-        let asker = caller.named(request.client.as_deref(), None);
+        let asker = caller.named(request.client.as_ref().map(ClientName::as_str), None);
         let mut note = Note::of_action(&self.scribe, name, &request, asker);
         let outcome = self.act_noted(name, request, &mut note).await;
         let told = note.finish(outcome.as_ref().err()).await;
@@ -62,6 +96,11 @@ impl Daemon {
         note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
+        if let Some(action) = SessionAction::find(name) {
+            let answer = self.act_on_session(action, request).await?;
+            note.result(&answer.result);
+            return Ok(answer);
+        }
         match name {
             "open" => self.act_open(request, deadline, note).await,
             "close" => self.act_close(request, deadline, note).await,
@@ -76,21 +115,49 @@ impl Daemon {
     async fn act_on_page(
         &self,
         definition: &Definition,
-        request: ActionRequest,
+        mut request: ActionRequest,
         note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
-        let (session, Ready { live, mut notices }) = self.ready(&request).await?;
-        if request.tab.is_none() {
-            live.ensure_tab().await?;
-        }
+        let mut prepared = self.prepare(&request).await?;
+        let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
+        session.remembered().complete(definition, &mut request.params)?;
+        let choice = TabChoice::make(&session, &live, &request).await?;
         // Counted from here: starting a browser takes time of its own.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
         let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
-        let context = Context {
+        let context = self.context(&live, choice.tab, deadline, files, &request);
+        note.place(&live.engine, choice.tab);
+        let answered = definition.run(&context, request.params.clone()).await;
+        choice.settle(&session, &live, request.client.as_ref()).await;
+        if definition.effect == Effect::Navigate {
+            note.place(&live.engine, choice.tab);
+            session.remember(&live);
+        }
+        let answered = answered?;
+        note.result(&answered.value);
+        self.learn(&prepared, definition, &request, choice.tab, &answered.value);
+        prepared.notices.extend(answered.notices);
+        let bare =
+            answered.bare.filter(|_| request.raw).unwrap_or(BareValue { text: answered.text, cut: None });
+        prepared.notices.extend(bare.cut);
+        let (result, text) =
+            if request.text { (Value::Null, Some(bare.text)) } else { (answered.value, None) };
+        Ok(prepared.answer(&request, choice.tab, result, text))
+    }
+
+    fn context(
+        &self,
+        live: &LiveSession,
+        tab: Option<TabId>,
+        deadline: Deadline,
+        files: RequestFiles,
+        request: &ActionRequest,
+    ) -> Context {
+        Context {
             browser: Arc::clone(&live.engine),
-            tab: request.tab,
+            tab,
             deadline,
             snapshot: request.snapshot,
             files: Arc::new(files),
@@ -98,22 +165,7 @@ impl Daemon {
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
             logins: Some(Arc::new(self.vault())),
-        };
-        note.place(&live.engine, request.tab);
-        let answered = definition.run(&context, request.params).await;
-        if definition.effect == Effect::Navigate {
-            note.place(&live.engine, request.tab);
-            session.remember(&live);
         }
-        let answered = answered?;
-        note.result(&answered.value);
-        notices.extend(answered.notices);
-        let bare =
-            answered.bare.filter(|_| request.raw).unwrap_or(BareValue { text: answered.text, cut: None });
-        notices.extend(bare.cut);
-        let (result, text) =
-            if request.text { (Value::Null, Some(bare.text)) } else { (answered.value, None) };
-        Ok(ActionAnswer { session: request.session, result, text, notices })
     }
 
     /// The logins that the user has saved.
@@ -121,10 +173,42 @@ impl Daemon {
         Vault::new(self.config.paths.data.clone(), self.config.path_env.clone())
     }
 
-    async fn ready(&self, request: &ActionRequest) -> Result<(Arc<Session>, Ready), Failure> {
-        let session = self.sessions.obtain(&request.session)?;
-        let ready = session.ready(&self.fleet, &request.options).await?;
-        Ok((session, ready))
+    /// Notes what later commands may leave out.
+    fn learn(
+        &self,
+        prepared: &Prepared,
+        definition: &Definition,
+        request: &ActionRequest,
+        tab: Option<TabId>,
+        result: &Value,
+    ) {
+        let before = prepared.session.remembered().clone();
+        let mut after = before.clone();
+        after.learn(&request.params, result);
+        if matches!(definition.effect, Effect::Navigate | Effect::Act) {
+            let tabs = prepared.live.engine.list_tabs();
+            let there = tabs.into_iter().find(|info| tab.map_or(info.current, |tab| info.tab == tab));
+            after.url = there.map(|info| info.url).filter(|url| checked_address(url).is_ok()).or(after.url);
+        }
+        if after != before {
+            *prepared.session.remembered() = after;
+            prepared.session.remember(&prepared.live);
+        }
+    }
+
+    /// The session with its browser, and its base URL as the caller wants it.
+    async fn prepare(&self, request: &ActionRequest) -> Result<Prepared, Failure> {
+        let base = request.base_url.as_deref().map(checked_base).transpose()?;
+        let fallback = request.default_base_url.as_deref().map(checked_base).transpose()?;
+        let session = self.sessions.obtain(&request.key())?;
+        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
+        {
+            let mut remembered = session.remembered();
+            let wanted = base.or_else(|| remembered.base_url.clone()).or(fallback);
+            remembered.base_url = wanted;
+        }
+        Ok(Prepared { session, live, notices, recovery })
     }
 
     async fn act_open(
@@ -134,34 +218,52 @@ impl Daemon {
         note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let params: Open = read_params(&request.params)?;
-        let url = match params.url {
-            Some(url) => checked_address(&url)?,
-            None => format!("http://127.0.0.1:{}/demo", self.port),
-        };
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
-        let (session, Ready { live, mut notices }) = self.ready(&request).await?;
-        let context = Context {
-            browser: Arc::clone(&live.engine),
-            tab: None,
-            deadline,
-            snapshot: false,
-            files: Arc::new(files),
-            wants_text: false,
-            capture: request.capture,
-            movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
-            logins: Some(Arc::new(self.vault())),
-        };
-        let witness = Witness::begin(&context, "open", &request.params).await;
-        let opened = open_page(&live, &url, params.new_tab, deadline).await;
-        if let Some(witness) = witness {
-            notices.extend(witness.finish(&context, opened.as_ref()).await);
+        // An address that is wrong in itself starts no browser.
+        if let Some(url) = params.url.as_deref().filter(|_| request.base_url.is_none()) {
+            self.check_before_start(&request, url)?;
         }
-        note.place(&live.engine, None);
+        let mut prepared = self.prepare(&request).await?;
+        let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
+        let url = match params.url {
+            Some(url) => {
+                let whole = session.remembered().address(&url)?;
+                checked_address(&whole)?
+            }
+            None => format!("http://127.0.0.1:{}/demo", self.port),
+        };
+        let choice = if live.engine.tab_count() == 0 {
+            TabChoice::default()
+        } else {
+            TabChoice::make(&session, &live, &request).await?
+        };
+        let context = self.context(&live, choice.tab, deadline, files, &request);
+        let witness = Witness::begin(&context, "open", &request.params).await;
+        let opened = open_page(&live, &url, params.new_tab, choice.tab, deadline).await;
+        if let Some(witness) = witness {
+            prepared.notices.extend(witness.finish(&context, opened.as_ref()).await);
+        }
+        choice.settle(&session, &live, request.client.as_ref()).await;
+        note.place(&live.engine, choice.tab);
         let result = opened?;
         note.result(&result);
+        if let Some(reached) = result.get("url").and_then(Value::as_str) {
+            session.remembered().url = Some(reached.to_owned());
+        }
         session.remember(&live);
-        Ok(ActionAnswer { session: request.session, result, text: None, notices })
+        let tab = result.get("tab").and_then(Value::as_str).and_then(|tab| tab.parse().ok());
+        if let (Some(client), Some(tab)) = (&request.client, tab) {
+            session.leases.take_place(client, tab);
+        }
+        Ok(prepared.answer(&request, tab, result, None))
+    }
+
+    fn check_before_start(&self, request: &ActionRequest, url: &str) -> Result<(), Failure> {
+        let session = self.sessions.obtain(&request.key())?;
+        let mut remembered = session.remembered().clone();
+        remembered.base_url = remembered.base_url.or_else(|| request.default_base_url.clone());
+        checked_address(&remembered.address(url)?).map(drop)
     }
 
     async fn act_close(
@@ -171,42 +273,60 @@ impl Daemon {
         note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let params: Close = read_params(&request.params)?;
-        let mut answer = |result| {
-            note.result(&result);
-            ActionAnswer { session: request.session.clone(), result, text: None, notices: Vec::new() }
-        };
+        let key = request.key();
         let nothing = || {
-            let message = format!("Session {} has no browser.", request.session);
+            let message = format!("Session {} has no browser.", key.name);
             Failure::new(ErrorCode::NoBackend, message)
-                .with_hint("Run `tabwire status` to see the sessions there are.")
+                .with_hint("Run `tabwire session list` to see the sessions there are.")
         };
-        let session = self.sessions.find(&request.session).ok_or_else(nothing)?;
+        let session = self.sessions.find(&key).ok_or_else(nothing)?;
         if let Some(tab) = params.tab {
             let live = session.find_live().await.ok_or_else(nothing)?;
+            session.leases.check(tab, request.client.as_ref())?;
             live.engine.close_tab(tab, deadline).await?;
             session.remember(&live);
-            return Ok(answer(json!({"closed": "tab", "tab": tab})));
+            let result = json!({"closed": "tab", "tab": tab});
+            note.result(&result);
+            return Ok(bare_answer(&request, result));
         }
         let live = session.take_live().await.ok_or_else(nothing)?;
-        self.sessions.forget(&request.session);
-        let ownership = if live.browser.ownership.may_close() { "launched" } else { "attached" };
-        if self.sessions.is_shared(&live).await {
-            return Ok(answer(json!({"closed": "session", "browser": "kept: another session uses it"})));
-        }
-        self.fleet.stop(&live.browser).await?;
-        let fate = if ownership == "launched" { "ended" } else { "left running: it was attached" };
-        Ok(answer(json!({"closed": "session", "browser": fate})))
+        let fate = self.fleet.end_session(&live).await?;
+        self.sessions.forget(&key);
+        self.sessions.store().forget_record(&key);
+        let result = json!({"closed": "session", "browser": fate.sentence()});
+        note.result(&result);
+        Ok(bare_answer(&request, result))
     }
 }
 
-/// Opens an address in the current tab or a new one, and says what is there.
+/// An answer about a session that has, or needs, no browser.
+pub(crate) fn bare_answer(request: &ActionRequest, result: Value) -> ActionAnswer {
+    ActionAnswer {
+        session: request.session.clone(),
+        project: request.project.clone(),
+        tab: None,
+        base_url: None,
+        recovered: false,
+        recovery: None,
+        result,
+        text: None,
+        notices: Vec::new(),
+    }
+}
+
+/// Opens an address in a tab or a new one, and says what is there.
 async fn open_page(
     live: &LiveSession,
     url: &str,
     new_tab: bool,
+    tab: Option<TabId>,
     deadline: Deadline,
 ) -> Result<Value, Failure> {
-    let (page, outline) = match live.engine.page_to_open_in(new_tab).await? {
+    let existing = match tab.filter(|_| !new_tab) {
+        Some(tab) => Some(live.engine.page(Some(tab)).await?),
+        None => live.engine.page_to_open_in(new_tab).await?,
+    };
+    let (page, outline) = match existing {
         Some(page) => {
             live.engine.navigate(&page, url, LoadState::Load, deadline).await?;
             let outline = page.outline(deadline).await?;
@@ -226,15 +346,18 @@ async fn open_page(
 }
 
 fn unknown_action(name: &str) -> Failure {
-    let known: Vec<&str> =
-        ["open", "close"].into_iter().chain(ACTIONS.iter().map(|action| action.name)).collect();
+    let known: Vec<&str> = ["open", "close"]
+        .into_iter()
+        .chain(SessionAction::ALL.iter().map(|action| action.as_str()))
+        .chain(ACTIONS.iter().map(|action| action.name))
+        .collect();
     let meant = find_similar(name, known.iter().copied());
     let meant = meant.map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
     Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{name}`."))
         .with_hint(format!("{meant}The actions are: {}.", known.join(", ")))
 }
 
-fn read_params<T: for<'de> Deserialize<'de>>(params: &Value) -> Result<T, Failure> {
+pub(crate) fn read_params<T: for<'de> Deserialize<'de>>(params: &Value) -> Result<T, Failure> {
     let params = if params.is_null() { json!({}) } else { params.clone() };
     serde_json::from_value(params).map_err(|error| {
         Failure::new(ErrorCode::BadArgs, format!("The action's parameters are not valid: {error}."))

@@ -1,11 +1,16 @@
 //! Taking up the browsers an earlier daemon left with their keepers, and clearing what it left behind.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tabwire_wire::SessionName;
+use tabwire_browser::BrowserDescriptor;
+use tabwire_mux::RealmPlace;
+use tabwire_wire::Failure;
 
 use crate::daemon::Daemon;
 use crate::fleet::in_background;
+use crate::session::gone;
+use crate::session_record::{RunningRecord, SessionRecord};
 use crate::sweeping::sweep_all;
 
 /// How long an earlier daemon's claim is waited for.
@@ -25,22 +30,54 @@ impl Daemon {
         if !swept.removed.is_empty() {
             tracing::info!(removed = ?swept.removed, "cleared what was stale");
         }
+        let records = self.running_records();
         for descriptor in swept.live {
             let id = descriptor.id.clone();
-            let Some(name) = descriptor.labels.get("session").and_then(|name| SessionName::new(name).ok())
-            else {
-                continue;
-            };
-            let adopted = async {
-                let browser = self.fleet.claim(descriptor, PATIENCE).await?;
-                self.sessions.obtain(&name)?.adopt(browser).await
-            };
-            match adopted.await {
-                Ok(()) => tracing::info!(browser = %id, session = %name, "a browser was taken up again"),
-                Err(failure) => {
-                    tracing::warn!(browser = %id, session = %name, %failure, "a browser was not taken up");
+            let sessions: Vec<_> =
+                records.iter().filter(|(_, running)| running.browser.as_ref() == Some(&id)).collect();
+            let adopted = self.adopt_browser(descriptor, &sessions).await;
+            match adopted {
+                Ok(()) => {
+                    tracing::info!(browser = %id, sessions = sessions.len(), "a browser was taken up again");
                 }
+                Err(failure) => tracing::warn!(browser = %id, %failure, "a browser was not taken up"),
             }
         }
+    }
+
+    /// Sessions that had a browser when they were last written down.
+    fn running_records(&self) -> Vec<(SessionRecord, RunningRecord)> {
+        let store = self.sessions.store();
+        let records = store.list(None).into_iter().filter_map(|key| store.find(&key));
+        records.filter_map(|record| Some((record.clone(), record.running?))).collect()
+    }
+
+    /// Claims a browser for all sessions that live in it. One that no session knows is left to its keeper, which
+    /// ends it.
+    async fn adopt_browser(
+        &self,
+        descriptor: BrowserDescriptor,
+        sessions: &[&(SessionRecord, RunningRecord)],
+    ) -> Result<(), Failure> {
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let browser = self.fleet.claim(descriptor, PATIENCE).await?;
+        // Every session's part is set aside before the first of them looks.
+        for (_, running) in sessions {
+            let Some(realm) = running.realm.clone() else { continue };
+            let place = match &running.context {
+                Some(context) => RealmPlace::Context(context.clone()),
+                None => RealmPlace::Tabs(running.book.targets()),
+            };
+            browser.hub.reserve(realm, place).await.map_err(gone)?;
+        }
+        for (record, running) in sessions {
+            browser.keep_epoch(running.book.epoch());
+            browser.add_user();
+            let session = self.sessions.obtain(&record.key())?;
+            session.adopt(Arc::clone(&browser), record.clone(), running.clone()).await?;
+        }
+        Ok(())
     }
 }

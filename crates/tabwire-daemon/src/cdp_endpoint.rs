@@ -14,17 +14,18 @@ use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
 use tabwire_journal::Asker;
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_wire::api::{ClientSlotAnswer, SessionOptions};
-use tabwire_wire::{ErrorCode, Failure, SessionName};
+use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio_websockets::ServerBuilder;
 
 use crate::daemon::Daemon;
 use crate::gate::Scope;
 use crate::handler::{caller_of, query_value};
 use crate::limits::ACTION_DEADLINE;
+use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::place::Place;
 use crate::server::{Answer, json as json_answer};
-use crate::session::{LiveSession, Session};
+use crate::session::{Session, Wish};
 
 /// The suffix every websocket handshake hashes with its key (RFC 6455).
 const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -63,13 +64,13 @@ impl Daemon {
             }
         };
         let (session, live) = self.served_session(scope, &request).await?;
-        let permit = match live.options.single_client {
+        let permit = match live.options.single_client.unwrap_or(false) {
             false => None,
             true => {
-                Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&session.name))?)
+                Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&session.key))?)
             }
         };
-        let name = session.name.clone();
+        let key = session.key.clone();
         let scribe = Arc::clone(&self.scribe);
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
@@ -83,11 +84,11 @@ impl Daemon {
                 .limits(stream_limits(CLIENT_MESSAGE_CEILING))
                 .serve(stream);
             let (source, sink) = split(socket);
-            let options = ClientOptions { share, on_loss: OnLoss::Close, realm: None };
-            let departure = Note::of_departure(&scribe, name.clone(), asker);
+            let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone() };
+            let departure = Note::of_departure(&scribe, key.clone(), asker);
             let place = Place { _permit: permit, _departure: departure };
             match live.browser.hub.join_in_place(source, sink, options, Some(place)).await {
-                Ok(client) => tracing::info!(%client, session = %name, "a CDP client joined"),
+                Ok(client) => tracing::info!(%client, session = %key, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
             }
         });
@@ -107,7 +108,9 @@ impl Daemon {
         request: &Request<Incoming>,
     ) -> Result<(Arc<Session>, Arc<LiveSession>), Failure> {
         let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
-        let live = session.ready(&self.fleet, &SessionOptions::default()).await?.live;
+        let nothing = SessionOptions::default();
+        let wish = Wish { options: &nothing, defaults: &nothing, restart: false };
+        let live = session.ready(&self.fleet, wish).await?.live;
         live.ensure_tab().await?;
         Ok((session, live))
     }
@@ -119,7 +122,8 @@ impl Daemon {
         request: &Request<Incoming>,
     ) -> Result<Answer, Failure> {
         let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
-        let single = session.find_live().await.is_some_and(|live| live.options.single_client);
+        let single =
+            session.find_live().await.is_some_and(|live| live.options.single_client.unwrap_or(false));
         let mode = if single { "single-active" } else { "multi" }.to_owned();
         let busy = single && session.slot.available_permits() == 0;
         Ok(json_answer(StatusCode::OK, &ClientSlotAnswer { mode, busy }))
@@ -173,9 +177,12 @@ impl Daemon {
     }
 }
 
-fn slot_taken(name: &SessionName) -> Failure {
-    Failure::new(ErrorCode::Busy, format!("Session {name} serves one CDP client at a time, and has one."))
-        .with_hint("Wait until /client-slot says it is free, or use another session.")
+fn slot_taken(key: &SessionKey) -> Failure {
+    Failure::new(
+        ErrorCode::Busy,
+        format!("Session {} serves one CDP client at a time, and has one.", key.name),
+    )
+    .with_hint("Wait until /client-slot says it is free, or use another session.")
 }
 
 /// Checks a websocket handshake and computes its answer.

@@ -22,7 +22,10 @@ use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
 use crate::scribe::Scribe;
+use crate::served_browser::Fate;
 use crate::server;
+use crate::session::Household;
+use crate::session_store::SessionStore;
 use crate::session_table::SessionTable;
 use crate::token::Token;
 
@@ -122,7 +125,12 @@ impl Daemon {
             port,
             gate: Gate::new(token),
             fleet: Fleet::new(config.clone(), instance, tasks.clone()),
-            sessions: SessionTable::new(config.paths.sessions(), Arc::clone(&files), tasks.clone()),
+            sessions: SessionTable::new(Household {
+                store: Arc::new(SessionStore::new(config.paths.sessions())),
+                files: Arc::clone(&files),
+                tasks: tasks.clone(),
+                port,
+            }),
             files,
             scribe: Scribe::start(config.journal.then(|| config.paths.journal()).as_deref()),
             tasks,
@@ -216,10 +224,10 @@ impl Daemon {
         let mut stopped = 0;
         for session in self.sessions.all() {
             if let Some(live) = session.take_live().await {
-                match self.fleet.stop(&live.browser).await {
-                    Ok(()) => stopped += usize::from(live.browser.ownership.may_close()),
+                match self.fleet.end_session(&live).await {
+                    Ok(fate) => stopped += usize::from(fate == Fate::Ended),
                     Err(failure) => {
-                        tracing::warn!(%failure, session = %session.name, "a browser did not end");
+                        tracing::warn!(%failure, session = %session.key, "a browser did not end");
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! The browsers the daemon serves: launching, attaching, reusing by profile, stopping.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -8,30 +9,19 @@ use tabwire_browser::limits::DEFAULT_CLOSE_GRACE;
 use tabwire_browser::{
     AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
     PrivateDir, ProfileChoice, ProfileHomes, WebsocketAddress, WindowSize, attach, finder, keeper_client,
-    lock_state, new_browser_id,
+    lock_state, new_browser_id, new_instance_id,
 };
 use tabwire_cdp::{TaskGroup, TransportError};
-use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, UpstreamKind};
+use tabwire_wire::api::{Isolation, SessionOptions};
+use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, SessionKey};
 
 use crate::browser_link::BrowserLink;
 use crate::config::DaemonConfig;
 use crate::hub::Hub;
 use crate::limits::{KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
+use crate::live_session::LiveSession;
+use crate::served_browser::{Fate, POOL, ServedBrowser};
 use crate::sweeping::sweep_all;
-
-/// One browser being served.
-#[derive(Debug)]
-pub(crate) struct ServedBrowser {
-    pub(crate) hub: Hub,
-    pub(crate) upstream: UpstreamKind,
-    pub(crate) ownership: Ownership,
-    /// What its keeper says of it, when it is launched.
-    pub(crate) descriptor: Option<BrowserDescriptor>,
-    /// Where it was reached, when it is attached.
-    address: Option<WebsocketAddress>,
-    pub(crate) since: Instant,
-}
 
 /// The browsers of one daemon.
 #[derive(Debug)]
@@ -40,21 +30,51 @@ pub struct Fleet {
     instance: InstanceId,
     tasks: TaskGroup,
     served: Mutex<Vec<Weak<ServedBrowser>>>,
+    /// Held while a browser that sessions share is looked for, started or given up.
+    sharing: tokio::sync::Mutex<()>,
 }
 
 impl Fleet {
     pub(crate) fn new(config: DaemonConfig, instance: InstanceId, tasks: TaskGroup) -> Self {
-        Self { config, instance, tasks, served: Mutex::new(Vec::new()) }
+        Self {
+            config,
+            instance,
+            tasks,
+            served: Mutex::new(Vec::new()),
+            sharing: tokio::sync::Mutex::default(),
+        }
     }
 
-    /// Gets a session its browser: attached when it names one, else the live one on its profile, else launched.
+    /// Gets a session its browser: attached when it names one, else one that it shares, else the live one on its
+    /// profile, else launched. The caller becomes a user of it.
     pub(crate) async fn obtain(
         &self,
         options: &SessionOptions,
-        labels: Vec<(String, String)>,
+        key: &SessionKey,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        let _sharing = self.sharing.lock().await;
+        let served = self.obtain_alone(options, key).await?;
+        served.add_user();
+        Ok(served)
+    }
+
+    async fn obtain_alone(
+        &self,
+        options: &SessionOptions,
+        key: &SessionKey,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         if let Some(address) = &options.cdp {
             return self.attach(address, &options.headers).await;
+        }
+        let mut labels = BTreeMap::from([("project".to_owned(), key.project.to_string())]);
+        if options.isolation() == Isolation::Own {
+            labels.insert("session".to_owned(), key.name.to_string());
+        } else {
+            let pool = pool_of(options, key);
+            if let Some(served) = self.find(|served| served.pool() == Some(&pool)) {
+                return Ok(served);
+            }
+            labels.insert(POOL.to_owned(), pool);
         }
         let spec = self.plan(options)?;
         if !spec.throw_away {
@@ -90,9 +110,9 @@ impl Fleet {
         spec.throw_away = choice.is_throw_away();
         // An empty tab would be loaded only to be left.
         spec.start_window = false;
-        spec.display = if options.headed { Display::Headed } else { Display::Headless };
+        spec.display = if options.is_headed() { Display::Headed } else { Display::Headless };
         spec.extra_arguments.clone_from(&options.browser_arguments);
-        spec.allow_dangerous = options.allow_dangerous_arguments;
+        spec.allow_dangerous = options.allow_dangerous_arguments.unwrap_or(false);
         spec.proxy.clone_from(&options.proxy);
         spec.window = options.window.map(|(width, height)| WindowSize { width, height });
         if let Some(linger) = self.config.linger {
@@ -104,13 +124,13 @@ impl Fleet {
     async fn launch(
         &self,
         spec: LaunchSpec,
-        labels: Vec<(String, String)>,
+        labels: BTreeMap<String, String>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         let request = KeepRequest {
             spec,
             runtime_dir: self.config.paths.runtime.clone(),
-            instance: tabwire_browser::new_instance_id()?,
-            labels: labels.into_iter().collect(),
+            instance: new_instance_id()?,
+            labels,
         };
         let self_exe = self.config.self_exe.clone();
         let arguments = self.config.keep_arguments.clone();
@@ -182,8 +202,7 @@ impl Fleet {
         if let Some(descriptor) = &descriptor {
             self.watch_for_leftover(&hub, descriptor);
         }
-        let served =
-            Arc::new(ServedBrowser { hub, upstream, ownership, descriptor, address, since: Instant::now() });
+        let served = Arc::new(ServedBrowser::new(hub, upstream, ownership, descriptor, address));
         let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|weak| weak.strong_count() > 0);
         list.push(Arc::downgrade(&served));
@@ -198,6 +217,23 @@ impl Fleet {
     fn find(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Option<Arc<ServedBrowser>> {
         let list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().filter_map(Weak::upgrade).find(|served| !served.hub.is_gone() && fits(served))
+    }
+
+    /// Ends a session's part of its browser, and the browser itself when nobody else uses it.
+    pub(crate) async fn end_session(&self, live: &LiveSession) -> Result<Fate, Failure> {
+        let _sharing = self.sharing.lock().await;
+        let served = &live.browser;
+        let others = served.remove_user();
+        let is_own = served.ownership.may_close();
+        if let Some(realm) = live.realm.clone().filter(|_| others > 0 || !is_own) {
+            // A browser that is gone has taken it along.
+            let _ = served.hub.end_realm(realm).await;
+        }
+        if others > 0 {
+            return Ok(Fate::Kept);
+        }
+        self.stop(served).await?;
+        Ok(if is_own { Fate::Ended } else { Fate::LeftRunning })
     }
 
     /// Ends a launched browser and waits until it is gone; an attached one is only let go.
@@ -248,6 +284,21 @@ impl Fleet {
         let swept = in_background(move || sweep_all(&paths)).await;
         tracing::info!(?swept, "swept after a keeper was lost");
     }
+}
+
+/// Which browser a session shares: sessions of one project that ask for the same browser have the same.
+fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
+    let proxy = options.proxy.as_ref().filter(|_| options.isolation() == Isolation::Shared);
+    let wanted = serde_json::json!([
+        key.project,
+        options.browser,
+        options.is_headed(),
+        options.profile,
+        options.browser_arguments,
+        proxy,
+        options.window,
+    ]);
+    sha1_smol::Sha1::from(wanted.to_string()).digest().to_string()[..16].to_owned()
 }
 
 fn unreachable(error: TransportError) -> Failure {

@@ -3,7 +3,7 @@
 //! Pure: it sees header strings and a table of routes, and says yes or how to refuse. What is unknown and
 //! what is not allowed get the same answer, so that nothing can be learnt by asking.
 
-use tabwire_wire::SessionName;
+use tabwire_wire::SessionKey;
 use tabwire_wire::api::SOCKET_HOST;
 
 use crate::authority::LocalAuthority;
@@ -44,7 +44,7 @@ pub enum Scope {
     /// Everything: the user on the socket, or the holder of the daemon's token.
     User,
     /// One session's CDP endpoint: the holder of its address.
-    Session(SessionName),
+    Session(SessionKey),
     /// Public pages only.
     Public,
 }
@@ -92,7 +92,7 @@ impl Refusal {
 /// Looks up which session an address secret belongs to.
 pub trait Secrets {
     /// The session with this secret, compared in constant time.
-    fn find_session(&self, secret: &str) -> Option<SessionName>;
+    fn find_session(&self, secret: &str) -> Option<SessionKey>;
 }
 
 /// The gate of one daemon.

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tabwire_engine::catalogue;
 use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, StatusAnswer, VERSION_HEADER};
-use tabwire_wire::{ErrorCode, Failure, SessionName, VERSION};
+use tabwire_wire::{ErrorCode, Failure, SessionKey, VERSION};
 
 use crate::caller::Caller;
 use crate::daemon::{Daemon, Ending};
@@ -16,6 +16,8 @@ use crate::gate::{Admitted, Door, Scope};
 use crate::limits::{BODY_BYTES, BODY_DEADLINE};
 use crate::route::RouteName;
 use crate::server::{Answer, failed, failed_with, json as json_answer, page};
+use crate::session::Wish;
+use crate::session_status::STOPPED;
 
 const DEMO: &str = include_str!("../../../web/demo.html");
 
@@ -65,7 +67,8 @@ impl Daemon {
     async fn status(&self) -> StatusAnswer {
         let mut sessions = Vec::new();
         for session in self.sessions.all() {
-            sessions.extend(session.status().await);
+            let status = session.status(false).await;
+            sessions.extend(Some(status).filter(|status| status.state != STOPPED));
         }
         StatusAnswer {
             version: VERSION.to_owned(),
@@ -77,8 +80,9 @@ impl Daemon {
     }
 
     async fn cdp_url(&self, request: CdpUrlRequest) -> Result<CdpUrlAnswer, Failure> {
-        let session = self.sessions.obtain(&request.session)?;
-        let ready = session.ready(&self.fleet, &request.options).await?;
+        let session = self.sessions.obtain(&request.key())?;
+        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let ready = session.ready(&self.fleet, wish).await?;
         ready.live.ensure_tab().await?;
         let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
         let share = if request.share_all { "?share=all" } else { "" };
@@ -94,12 +98,15 @@ impl Daemon {
         &self,
         scope: &Scope,
         request: &Request<Incoming>,
-    ) -> Result<SessionName, Failure> {
-        if let Scope::Session(name) = scope {
-            return Ok(name.clone());
+    ) -> Result<SessionKey, Failure> {
+        if let Scope::Session(key) = scope {
+            return Ok(key.clone());
         }
         let named = query_value(request, "session").unwrap_or("default");
-        SessionName::new(named).map_err(|error| Failure::new(ErrorCode::BadArgs, format!("{error}.")))
+        SessionKey::find(named).ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, format!("`{named}` is not a session."))
+                .with_hint("Name it as NAME, or as PROJECT/NAME.")
+        })
     }
 }
 

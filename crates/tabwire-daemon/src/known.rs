@@ -3,7 +3,7 @@
 
 use http::Request;
 use hyper::body::Incoming;
-use tabwire_wire::{KnownNames, KnownSession, Progress, SessionName, TabId};
+use tabwire_wire::{KnownNames, KnownSession, Progress, SessionKey, TabId};
 
 use crate::daemon::Daemon;
 use crate::handler::query_value;
@@ -12,7 +12,7 @@ impl Daemon {
     /// Names of sessions, and of the tabs and refs of the session and tab in the query.
     pub(crate) fn known_names(&self, request: &Request<Incoming>) -> KnownNames {
         let sessions = self.sessions.all();
-        let live = sessions.iter().filter_map(|session| Some((&session.name, session.peek_live()?)));
+        let live = sessions.iter().filter_map(|session| Some((&session.key, session.peek_live().ok()??)));
         let live: Vec<_> = live.collect();
         let wanted = wanted_session(request);
         let engine =
@@ -21,7 +21,8 @@ impl Daemon {
         KnownNames {
             sessions: live
                 .iter()
-                .map(|(name, live)| KnownSession { name: (*name).clone(), tabs: live.engine.tab_count() })
+                .filter(|(key, _)| wanted.as_ref().is_some_and(|wanted| wanted.project == key.project))
+                .map(|(key, live)| KnownSession { name: key.name.clone(), tabs: live.engine.tab_count() })
                 .collect(),
             tabs: engine.map(|engine| engine.known_tabs()).unwrap_or_default(),
             refs: engine.map(|engine| engine.known_refs(tab)).unwrap_or_default(),
@@ -33,14 +34,16 @@ impl Daemon {
         let session = wanted_session(request).and_then(|name| self.sessions.find(&name));
         let Some(session) = session else { return Progress::default() };
         let live = session.peek_live();
+        let starting = live.is_err();
+        let live = live.ok().flatten();
         Progress {
-            starting: session.is_starting(),
+            starting,
             downloads: live.as_ref().map(|live| live.engine.downloads_under_way()).unwrap_or_default(),
             recordings: live.as_ref().map(|live| live.engine.running_recordings()).unwrap_or_default(),
         }
     }
 }
 
-fn wanted_session(request: &Request<Incoming>) -> Option<SessionName> {
-    SessionName::new(query_value(request, "session").unwrap_or("default")).ok()
+fn wanted_session(request: &Request<Incoming>) -> Option<SessionKey> {
+    SessionKey::find(query_value(request, "session").unwrap_or("default"))
 }

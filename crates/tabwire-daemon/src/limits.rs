@@ -118,3 +118,39 @@ pub const VAULT_LOCK_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How long the system's keyring may take; it may ask its owner to unlock it.
 pub const KEYRING_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Tabs of a session whose addresses are remembered and opened again after a crash.
+pub const REMEMBERED_TABS: usize = 50;
+
+/// Remembered sessions that are listed.
+pub const RECORDS_LISTED: usize = 1_000;
+
+/// Largest saved state (cookies and local storage) that is read back.
+pub const STATE_BYTES: usize = 64 * 1024 * 1024;
+
+/// How often a session that saves its state does so.
+pub const STATE_EVERY: Duration = Duration::from_secs(30);
+
+/// When a session's state is saved for the first time.
+pub const STATE_FIRST: Duration = Duration::from_secs(3);
+
+/// How long saving or restoring a session's state may take.
+pub const STATE_DEADLINE: Duration = Duration::from_secs(15);
+
+/// How long changes of tabs are gathered before a session is written down.
+pub const REMEMBER_AFTER: Duration = Duration::from_millis(250);
+
+/// How long a tab is leased when nothing is said.
+pub const LEASE: Duration = Duration::from_secs(600);
+
+/// Longest lease of a tab.
+pub const LEASE_LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// Named clients of one session whose tabs are told apart.
+pub const CLIENTS_REMEMBERED: usize = 256;
+
+/// How long an empty tab may take to close.
+pub const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long tabs may take to load that are opened again, all at once.
+pub const REOPEN_DEADLINE: Duration = Duration::from_secs(10);

@@ -7,9 +7,10 @@ use serde_json::{Map, Value};
 use tabwire_engine::{Browser, find_action};
 use tabwire_journal::{Asker, Entry, Origin, Outcome, Ruling, SafeMessage, Summary, Telling};
 use tabwire_wire::api::ActionRequest;
-use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
+use tabwire_wire::{ErrorCode, Failure, SessionKey, TabId};
 
 use crate::scribe::Scribe;
+use crate::session_action::SessionAction;
 use crate::told_parameters::told_parameters;
 use crate::told_result::TOLD_RESULT;
 
@@ -34,11 +35,14 @@ impl Note {
             ("open", _) => ("open", "navigate"),
             ("close", _) => ("close", "navigate"),
             (_, Some(definition)) => (definition.name, definition.effect.as_str()),
+            (name, None) if SessionAction::find(name).is_some() => {
+                (SessionAction::find(name).map_or("unknown", SessionAction::as_str), "session")
+            }
             // What the caller calls it may be anything.
             (_, None) => ("unknown", "read"),
         };
         let parameters = Summary::of(&request.params, told_parameters(action));
-        let mut note = Self::new(scribe, request.session.clone(), asker, action, effect, parameters);
+        let mut note = Self::new(scribe, request.key(), asker, action, effect, parameters);
         note.given = request.params.clone();
         if let Some(entry) = &mut note.entry {
             entry.tab = request.tab;
@@ -51,7 +55,7 @@ impl Note {
     /// A CDP client that comes.
     pub(crate) fn of_arrival(
         scribe: &Arc<Scribe>,
-        session: SessionName,
+        session: SessionKey,
         asker: Asker,
         share: Option<&str>,
     ) -> Self {
@@ -61,13 +65,13 @@ impl Note {
     }
 
     /// A CDP client that is there; its row is written when it goes.
-    pub(crate) fn of_departure(scribe: &Arc<Scribe>, session: SessionName, asker: Asker) -> Self {
+    pub(crate) fn of_departure(scribe: &Arc<Scribe>, session: SessionKey, asker: Asker) -> Self {
         Self::new(scribe, session, asker, DEPARTURE, "connect", Summary::default())
     }
 
     fn new(
         scribe: &Arc<Scribe>,
-        session: SessionName,
+        session: SessionKey,
         asker: Asker,
         action: &'static str,
         effect: &'static str,
@@ -76,8 +80,8 @@ impl Note {
         let entry = Entry {
             time: SystemTime::now(),
             duration: std::time::Duration::ZERO,
-            project: None,
-            session,
+            project: (!session.project.is_global()).then(|| session.project.to_string()),
+            session: session.name,
             asker,
             action,
             effect,

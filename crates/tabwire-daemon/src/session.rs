@@ -1,190 +1,349 @@
 //! One session: its browser, the engine that drives it, and what is remembered of it.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tabwire_browser::Ownership;
 use tabwire_cdp::{TaskGroup, channel_pair};
-use tabwire_engine::{Browser, Files, Page, TabBook};
-use tabwire_mux::{ClientOptions, OnLoss, Share};
-use tabwire_wire::api::{SessionOptions, SessionStatus};
-use tabwire_wire::{ErrorCode, Failure, SessionName, UpstreamKind};
+use tabwire_engine::{Browser, Files, TabBook};
+use tabwire_mux::{ClientOptions, OnLoss, RealmPlace, Share};
+use tabwire_wire::api::{Difference, Isolation, Recovery, SessionOptions};
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::file_shelf::FileShelf;
-use crate::fleet::{Fleet, ServedBrowser, in_background};
+use crate::fleet::{Fleet, in_background};
 use crate::hub::HubGone;
+use crate::lease_table::LeaseTable;
+use crate::limits::REMEMBER_AFTER;
+use crate::live_session::LiveSession;
+use crate::remembered::Remembered;
 use crate::request_files::RequestFiles;
-use crate::session_record::SessionRecord;
+use crate::served_browser::ServedBrowser;
+use crate::session_record::{RunningRecord, SavedTab, SessionRecord};
+use crate::session_store::SessionStore;
+use crate::state_saver::StateSaver;
 use crate::token::Token;
 
 /// A session that may or may not have a browser right now.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(crate) name: SessionName,
+    pub(crate) key: SessionKey,
     pub(crate) secret: Token,
-    directory: PathBuf,
+    pub(crate) store: Arc<SessionStore>,
     files: Arc<FileShelf>,
-    tasks: TaskGroup,
+    pub(crate) tasks: TaskGroup,
+    /// The port CDP clients connect to.
+    port: u16,
     /// The one place for a CDP client, when the session serves one at a time.
     pub(crate) slot: Arc<Semaphore>,
     /// Held over the start of a browser, so that two commands never start two.
     live: Mutex<Option<Arc<LiveSession>>>,
+    remembered: StdMutex<Remembered>,
+    pub(crate) leases: LeaseTable,
+    pub(crate) saver: StateSaver,
+    /// Held while the session is written down, so that the newest is what stays.
+    saving: Mutex<()>,
 }
 
-/// A session with its browser.
-#[derive(Debug)]
-pub(crate) struct LiveSession {
-    pub(crate) browser: Arc<ServedBrowser>,
-    pub(crate) engine: Arc<Browser>,
-    pub(crate) options: SessionOptions,
-    pub(crate) since: Instant,
-}
-
-impl LiveSession {
-    /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
-    pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
-        let opened = self.browser.hub.open_tab(url, None).await;
-        let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
-        let target = opened.map_err(gone)?.ok_or_else(|| {
-            Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
-                .with_hint("Check the address; `tabwire status` shows how the browser is.")
-        })?;
-        self.engine.take_up(target).await
-    }
-
-    /// Sees to it that there is a tab.
-    pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
-        if self.engine.tab_count() == 0 {
-            self.open_first_tab("about:blank").await?;
-        }
-        Ok(())
-    }
+/// What a caller wants of a session's browser.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wish<'a> {
+    /// Asked for: must fit a browser that runs.
+    pub(crate) options: &'a SessionOptions,
+    /// Where nothing was asked for.
+    pub(crate) defaults: &'a SessionOptions,
+    /// Whether a browser that runs otherwise is started anew.
+    pub(crate) restart: bool,
 }
 
 /// A session ready for use, with what the user should know.
 pub(crate) struct Ready {
     pub(crate) live: Arc<LiveSession>,
     pub(crate) notices: Vec<String>,
+    pub(crate) recovery: Option<Recovery>,
+}
+
+/// What there was before a browser has to be started.
+struct Before {
+    /// Why the browser is gone; absent when it was stopped.
+    reason: Option<String>,
+    options: SessionOptions,
+    tabs: Vec<SavedTab>,
+}
+
+/// What a new session is made of.
+#[derive(Clone, Debug)]
+pub(crate) struct Household {
+    pub(crate) store: Arc<SessionStore>,
+    pub(crate) files: Arc<FileShelf>,
+    pub(crate) tasks: TaskGroup,
+    pub(crate) port: u16,
 }
 
 impl Session {
-    pub(crate) fn new(
-        name: SessionName,
-        secret: Token,
-        directory: PathBuf,
-        files: Arc<FileShelf>,
-        tasks: TaskGroup,
-    ) -> Self {
-        let slot = Arc::new(Semaphore::new(1));
-        Self { name, secret, directory, files, tasks, slot, live: Mutex::new(None) }
+    pub(crate) fn new(key: SessionKey, secret: Token, remembered: Remembered, household: Household) -> Self {
+        let Household { store, files, tasks, port } = household;
+        Self {
+            key,
+            secret,
+            store,
+            files,
+            tasks,
+            port,
+            slot: Arc::new(Semaphore::new(1)),
+            live: Mutex::new(None),
+            remembered: StdMutex::new(remembered),
+            leases: LeaseTable::default(),
+            saver: StateSaver::default(),
+            saving: Mutex::new(()),
+        }
+    }
+
+    pub(crate) fn remembered(&self) -> MutexGuard<'_, Remembered> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session's browser, started or reached if there is none.
-    pub(crate) async fn ready(&self, fleet: &Fleet, options: &SessionOptions) -> Result<Ready, Failure> {
+    pub(crate) async fn ready(self: &Arc<Self>, fleet: &Fleet, wish: Wish<'_>) -> Result<Ready, Failure> {
         let mut live = self.live.lock().await;
-        let mut notices = Vec::new();
-        if let Some(running) = live.as_ref() {
-            if !running.browser.hub.is_gone() {
-                self.check_options(running, options)?;
-                return Ok(Ready { live: Arc::clone(running), notices });
+        if let Some(running) = live.as_ref().filter(|running| !running.is_gone()) {
+            let differences = wish.options.differences(&running.options);
+            if differences.is_empty() {
+                let notices = self.told_otherwise(wish.defaults, &running.options);
+                return Ok(Ready { live: Arc::clone(running), notices, recovery: None });
             }
-            let HubGone(reason) = running.browser.hub.gone_reason();
-            notices.push(format!(
-                "The browser of session {} was gone ({reason}); its tabs are lost and a new one was started.",
-                self.name
-            ));
-            fleet.end_leftover(&running.browser).await;
+            if !wish.restart {
+                return Err(self.other_options(&differences));
+            }
         }
-        // What the session was started with stays in force when its browser has to be started again.
-        let options = match live.take() {
-            Some(before) if *options == SessionOptions::default() => before.options.clone(),
-            None if *options == SessionOptions::default() => self.remembered_options(),
-            _ => options.clone(),
-        };
-        let labels = vec![("session".to_owned(), self.name.to_string())];
-        let browser = fleet.obtain(&options, labels).await?;
-        notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
-        let book = self.remembered_book(&browser);
-        let started = self.bring_up(browser, options, book).await?;
+        self.start_anew(fleet, wish, &mut live).await
+    }
+
+    /// Ends the session's browser and starts it with the same tabs.
+    pub(crate) async fn restart(self: &Arc<Self>, fleet: &Fleet, wish: Wish<'_>) -> Result<Ready, Failure> {
+        let mut live = self.live.lock().await;
+        self.start_anew(fleet, wish, &mut live).await
+    }
+
+    async fn start_anew(
+        self: &Arc<Self>,
+        fleet: &Fleet,
+        wish: Wish<'_>,
+        live: &mut Option<Arc<LiveSession>>,
+    ) -> Result<Ready, Failure> {
+        let before = self.look_back(fleet, live.take()).await;
+        let mut notices = Vec::new();
+        let asked = wish.options.clone().or(&before.options);
+        let options = asked.clone().or(wish.defaults);
+        let started = self.start(fleet, asked, options, &mut notices).await?;
         *live = Some(Arc::clone(&started));
-        Ok(Ready { live: started, notices })
+        let recovery = self.bring_back(&started, before).await;
+        self.remember(&started);
+        Ok(Ready { live: started, notices, recovery })
     }
 
-    /// The options an earlier daemon ran the session with.
-    fn remembered_options(&self) -> SessionOptions {
-        SessionRecord::find(&self.directory, &self.name).map(|record| record.options).unwrap_or_default()
+    /// What the session had before, whose browser is ended here if it still runs.
+    async fn look_back(&self, fleet: &Fleet, live: Option<Arc<LiveSession>>) -> Before {
+        let Some(live) = live else {
+            let Some(record) = self.store.find(&self.key) else {
+                return Before { reason: None, options: SessionOptions::default(), tabs: Vec::new() };
+            };
+            let Some(running) = record.running else {
+                return Before { reason: None, options: record.asked, tabs: Vec::new() };
+            };
+            if running.browser.is_none() {
+                // Somebody else's browser goes on without us; it is attached to again.
+                return Before { reason: None, options: record.options, tabs: Vec::new() };
+            }
+            let reason = Some("it was no longer there when the daemon came up".to_owned());
+            return Before { reason, options: record.options, tabs: running.tabs };
+        };
+        let record = self.store.find(&self.key).and_then(|record| record.running);
+        if live.is_gone() {
+            let HubGone(reason) = live.browser.hub.gone_reason();
+            fleet.end_leftover(&live.browser).await;
+            // The engine has seen the last of its tabs; what was written down is at most a moment older.
+            let own = record.filter(|_| live.browser.ownership.may_close());
+            let tabs = own.map(|running| running.tabs).unwrap_or_default();
+            return Before { reason: Some(reason.to_string()), options: live.options.clone(), tabs };
+        }
+        let is_own = live.browser.ownership.may_close();
+        let tabs = if is_own { SavedTab::all_of(&live.engine) } else { Vec::new() };
+        self.saver.save_last(self, &live).await;
+        if let Err(failure) = fleet.end_session(&live).await {
+            tracing::warn!(%failure, session = %self.key, "a browser did not end");
+        }
+        Before { reason: None, options: live.options.clone(), tabs }
     }
 
-    /// The tab ids an earlier daemon gave out for the same browser.
-    fn remembered_book(&self, browser: &ServedBrowser) -> Option<TabBook> {
-        let id = &browser.descriptor.as_ref()?.id;
-        let record = SessionRecord::find(&self.directory, &self.name)?;
-        (record.browser.as_ref() == Some(id)).then(|| record.book.resumed())
+    /// Starts or reaches a browser with these options and becomes its client.
+    async fn start(
+        self: &Arc<Self>,
+        fleet: &Fleet,
+        asked: SessionOptions,
+        options: SessionOptions,
+        notices: &mut Vec<String>,
+    ) -> Result<Arc<LiveSession>, Failure> {
+        let browser = fleet.obtain(&options, &self.key).await?;
+        notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
+        let (realm, context) = self.make_realm(&browser, &options).await?;
+        let parts = Parts { browser, asked, options, realm, context, book: None };
+        self.bring_up(parts).await
+    }
+
+    /// The session's own part of a browser that it shares.
+    async fn make_realm(
+        &self,
+        browser: &ServedBrowser,
+        options: &SessionOptions,
+    ) -> Result<(Option<RealmId>, Option<BrowserContextId>), Failure> {
+        let realm = RealmId::new(&self.key.to_string());
+        let (place, context) = match options.isolation() {
+            Isolation::Own => return Ok((None, None)),
+            Isolation::Shared => (RealmPlace::Tabs(Vec::new()), None),
+            Isolation::Context => {
+                let made = browser.hub.make_context(options.proxy.as_deref()).await.map_err(gone)?;
+                let context = made.ok_or_else(|| {
+                    Failure::new(ErrorCode::CdpError, "The browser makes no contexts.")
+                        .with_hint("Use --isolation own.")
+                })?;
+                (RealmPlace::Context(context.clone()), Some(context))
+            }
+        };
+        browser.hub.reserve(realm.clone(), place).await.map_err(gone)?;
+        Ok((Some(realm), context))
     }
 
     /// Takes up a browser that an earlier daemon served.
-    pub(crate) async fn adopt(&self, browser: Arc<ServedBrowser>) -> Result<(), Failure> {
-        let (options, book) = (self.remembered_options(), self.remembered_book(&browser));
+    pub(crate) async fn adopt(
+        self: &Arc<Self>,
+        browser: Arc<ServedBrowser>,
+        record: SessionRecord,
+        running: RunningRecord,
+    ) -> Result<(), Failure> {
         let mut live = self.live.lock().await;
-        *live = Some(self.bring_up(browser, options, book).await?);
+        let parts = Parts {
+            browser,
+            asked: record.asked,
+            options: record.options,
+            realm: running.realm,
+            context: running.context,
+            book: Some(running.book.resumed()),
+        };
+        let adopted = self.bring_up(parts).await?;
+        self.remember(&adopted);
+        *live = Some(adopted);
         Ok(())
     }
 
-    async fn bring_up(
-        &self,
-        browser: Arc<ServedBrowser>,
-        options: SessionOptions,
-        book: Option<TabBook>,
-    ) -> Result<Arc<LiveSession>, Failure> {
+    async fn bring_up(self: &Arc<Self>, parts: Parts) -> Result<Arc<LiveSession>, Failure> {
+        let Parts { browser, asked, options, realm, context, book } = parts;
         let (ours, theirs) = channel_pair();
-        let share = ClientOptions { share: Share::Released, on_loss: OnLoss::Close, realm: None };
-        let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
+        let share = ClientOptions { share: Share::Released, on_loss: OnLoss::Close, realm: realm.clone() };
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
-        let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, epoch_of(&browser)));
+        let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, browser.take_epoch()));
         // What a browser of its user's own downloads is its user's business.
         let keeps = browser.ownership.may_close();
         let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
-        let engine = Arc::new(Browser::start(ours.0, ours.1, book, files, &self.tasks).await?);
-        let live = Arc::new(LiveSession { browser, engine, options, since: Instant::now() });
-        self.remember(&live);
+        let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
+        engine.set_viewport(options.viewport);
+        let engine = Arc::new(engine);
+        let live = LiveSession { browser, engine, asked, options, realm, context, since: Instant::now() };
+        let live = Arc::new(live);
+        self.follow(&live);
+        self.saver.start(self, &live);
         Ok(live)
     }
 
-    fn check_options(&self, running: &LiveSession, options: &SessionOptions) -> Result<(), Failure> {
-        if *options == SessionOptions::default() || *options == running.options {
-            return Ok(());
-        }
-        let message = format!("Session {} already runs with other options.", self.name);
-        Err(Failure::new(ErrorCode::BadArgs, message).with_hint(format!(
-            "Leave the options out, run `tabwire close --session {}` first, or choose another --session.",
-            self.name
-        )))
-    }
-
-    /// Saves what a later daemon needs, in the background.
-    pub(crate) fn remember(&self, live: &LiveSession) {
-        let record = SessionRecord::new(
-            self.name.clone(),
-            self.secret.expose().to_owned(),
-            live.options.clone(),
-            live.browser.descriptor.as_ref().map(|descriptor| descriptor.id.clone()),
-            live.engine.book(),
-        );
-        let directory = self.directory.clone();
-        self.tasks.start("remember-session", async move {
-            if let Err(failure) = in_background(move || record.write(&directory)).await {
-                tracing::warn!(%failure, "a session could not be saved");
+    /// Writes the session down whenever its tabs have changed, for as long as its browser is there.
+    fn follow(self: &Arc<Self>, live: &Arc<LiveSession>) {
+        let mut changes = live.engine.tab_changes();
+        let (session, live) = (Arc::downgrade(self), Arc::downgrade(live));
+        self.tasks.start("remember-tabs", async move {
+            while changes.next().await {
+                tokio::time::sleep(REMEMBER_AFTER).await;
+                let (Some(session), Some(live)) = (session.upgrade(), live.upgrade()) else { return };
+                if live.is_gone() {
+                    return;
+                }
+                session.save(&live).await;
             }
         });
     }
 
-    /// Lets go of the session's browser; the caller decides whether to end it.
-    pub(crate) async fn take_live(&self) -> Option<Arc<LiveSession>> {
-        let taken = self.live.lock().await.take();
-        SessionRecord::remove(&self.directory, &self.name);
-        taken
+    /// Saves what a later daemon needs, in the background.
+    pub(crate) fn remember(self: &Arc<Self>, live: &Arc<LiveSession>) {
+        let (session, live) = (Arc::clone(self), Arc::clone(live));
+        self.tasks.start("remember-session", async move { session.save(&live).await });
+    }
+
+    /// Writes the session down as it is now.
+    pub(crate) async fn save(self: &Arc<Self>, live: &LiveSession) {
+        let _saving = self.saving.lock().await;
+        if live.is_gone() {
+            // What is written of a browser's last tabs stays.
+            return;
+        }
+        let mut record = self.record();
+        (record.asked, record.options) = (live.asked.clone(), live.options.clone());
+        record.running = Some(live.to_record(self.endpoint()));
+        self.write(record).await;
+    }
+
+    /// Where CDP clients connect, without the secret.
+    pub(crate) fn endpoint(&self) -> String {
+        format!("ws://127.0.0.1:{}", self.port)
+    }
+
+    fn record(&self) -> SessionRecord {
+        let remembered = self.remembered().clone();
+        SessionRecord::new(self.key.clone(), self.secret.expose().to_owned(), remembered)
+    }
+
+    async fn write(&self, record: SessionRecord) {
+        let store = Arc::clone(&self.store);
+        if let Err(failure) = in_background(move || store.write(&record)).await {
+            tracing::warn!(%failure, session = %self.key, "a session could not be saved");
+        }
+    }
+
+    /// Writes down what the session remembers, with or without a browser.
+    pub(crate) async fn save_remembered(self: &Arc<Self>) {
+        match self.find_live().await {
+            Some(live) => self.save(&live).await,
+            None => {
+                let _saving = self.saving.lock().await;
+                let mut record = self.store.find(&self.key).unwrap_or_else(|| self.record());
+                record.remembered = self.remembered().clone();
+                self.write(record).await;
+            }
+        }
+    }
+
+    /// Lets go of the session's browser; the caller decides whether to end it. What was asked for stays remembered.
+    pub(crate) async fn take_live(self: &Arc<Self>) -> Option<Arc<LiveSession>> {
+        let taken = self.live.lock().await.take()?;
+        if !taken.is_gone() {
+            self.saver.save_last(self, &taken).await;
+        }
+        let _saving = self.saving.lock().await;
+        let mut record = self.record();
+        (record.asked, record.options) = (taken.asked.clone(), taken.options.clone());
+        self.write(record).await;
+        Some(taken)
+    }
+
+    /// Gives the session's browser to the same session under another name.
+    pub(crate) async fn hand_over(self: &Arc<Self>, heir: &Arc<Self>) {
+        let mut live = self.live.lock().await;
+        let mut theirs = heir.live.lock().await;
+        if let Some(running) = live.take() {
+            heir.follow(&running);
+            heir.saver.start(heir, &running);
+            heir.remember(&running);
+            *theirs = Some(running);
+        }
+        heir.leases.take_from(&self.leases);
     }
 
     /// The session's browser if it has one now.
@@ -192,88 +351,67 @@ impl Session {
         self.live.lock().await.clone()
     }
 
-    /// The session's browser if it has one and is not just getting another; waits for nothing.
-    pub(crate) fn peek_live(&self) -> Option<Arc<LiveSession>> {
-        self.live.try_lock().ok()?.clone()
+    /// The session's browser without waiting; `Err` while it is starting.
+    pub(crate) fn peek_live(&self) -> Result<Option<Arc<LiveSession>>, Starting> {
+        self.live.try_lock().map(|live| live.clone()).map_err(|_| Starting)
     }
 
-    /// Whether the session's browser is being started or reached.
-    pub(crate) fn is_starting(&self) -> bool {
-        self.live.try_lock().is_err()
+    fn told_otherwise(&self, defaults: &SessionOptions, running: &SessionOptions) -> Vec<String> {
+        // How browsers are launched says nothing about one that was attached to.
+        if running.cdp.is_some() && defaults.cdp.is_none() {
+            return Vec::new();
+        }
+        let differences = defaults.differences(running).into_iter().map(|one| {
+            format!(
+                "The configuration says {} {}, and session {} runs with {}; `tabwire session restart` applies it.",
+                one.option, one.asked, self.key.name, one.running
+            )
+        });
+        differences.collect()
     }
 
-    /// How the session is; never starts anything. A session that is starting says so.
-    pub(crate) async fn status(&self) -> Option<SessionStatus> {
-        let live = match self.live.try_lock() {
-            Ok(live) => live.clone()?,
-            Err(_) => return Some(starting(&self.name)),
-        };
-        let facts = live.browser.hub.facts().await;
-        let state = match &facts {
-            Ok(_) => "active".to_owned(),
-            Err(gone) => gone.to_string(),
-        };
-        let descriptor = live.browser.descriptor.as_ref();
-        let (clients, pending, held, astray, misrouted, events_dropped) = match &facts {
-            Err(_) => (0, 0, 0, 0, 0, 0),
-            Ok(facts) => {
-                let (held, counted) = (facts.leftovers, facts.counters);
-                let astray = counted.answers_unknown + counted.events_unowned;
-                let held = held.sessions + held.contexts + held.holds + held.pending;
-                (facts.clients, facts.pending, held, astray, counted.answers_misrouted, facts.events_dropped)
-            }
-        };
-        Some(SessionStatus {
-            name: self.name.clone(),
-            state,
-            ownership: ownership_word(live.browser.ownership).to_owned(),
-            upstream: live.browser.upstream.to_string(),
-            browser_pid: descriptor.map(|descriptor| descriptor.browser.pid()),
-            keeper_pid: descriptor.map(|descriptor| descriptor.keeper.pid()),
-            browser_version: descriptor.and_then(|descriptor| descriptor.version.clone()),
-            profile: descriptor.map(|descriptor| descriptor.profile.display().to_string()),
-            tabs: live.engine.tab_count(),
-            clients,
-            pending,
-            held,
-            astray,
-            misrouted,
-            events_dropped,
-            uptime_seconds: live.since.elapsed().as_secs(),
-        })
+    fn other_options(&self, differences: &[Difference]) -> Failure {
+        let name = &self.key.name;
+        let told: Vec<String> = differences
+            .iter()
+            .map(|one| format!("{} is {}, not {}", one.option, one.running, one.asked))
+            .collect();
+        let message = format!("Session {name} already runs with other options: {}.", told.join("; "));
+        let list: Vec<&str> = differences.iter().map(|one| one.option).collect();
+        Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Leave the options out, add --restart to start its browser anew with them, or choose another --session.")
+            .with_details(serde_json::json!({"options": list}))
     }
 }
 
-const fn ownership_word(ownership: Ownership) -> &'static str {
-    if ownership.may_close() { "launched" } else { "attached" }
+/// A session's browser is being started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Starting;
+
+/// What a session with a browser is put together from.
+struct Parts {
+    browser: Arc<ServedBrowser>,
+    asked: SessionOptions,
+    options: SessionOptions,
+    realm: Option<RealmId>,
+    context: Option<BrowserContextId>,
+    book: Option<TabBook>,
 }
 
-/// Tells this browser run from others in tab ids.
-fn epoch_of(browser: &ServedBrowser) -> u16 {
-    let digits = match &browser.descriptor {
-        Some(descriptor) => descriptor.id.as_str().chars().take(4).collect::<String>(),
-        None => format!("{:04x}", browser.since.elapsed().subsec_nanos() & 0xffff),
-    };
-    u16::from_str_radix(&digits, 16).unwrap_or(1)
+pub(crate) fn gone(gone: HubGone) -> Failure {
+    Failure::new(ErrorCode::BrowserGone, format!("{gone}."))
 }
 
-fn starting(name: &SessionName) -> SessionStatus {
-    SessionStatus {
-        name: name.clone(),
-        state: "starting".to_owned(),
-        ownership: "launched".to_owned(),
-        upstream: UpstreamKind::Pipe.to_string(),
-        browser_pid: None,
-        keeper_pid: None,
-        browser_version: None,
-        profile: None,
-        tabs: 0,
-        clients: 0,
-        pending: 0,
-        held: 0,
-        astray: 0,
-        misrouted: 0,
-        events_dropped: 0,
-        uptime_seconds: 0,
+impl Session {
+    /// Opens again what a lost browser had, and says what came back.
+    async fn bring_back(self: &Arc<Self>, live: &Arc<LiveSession>, before: Before) -> Option<Recovery> {
+        let Before { reason, tabs, .. } = before;
+        let restart = reason.is_none();
+        if restart && tabs.is_empty() {
+            self.saver.restore_first(self, live).await;
+            return None;
+        }
+        let recovery = crate::recovery::bring_back(self, live, reason, tabs).await;
+        (!restart).then_some(recovery)
     }
 }

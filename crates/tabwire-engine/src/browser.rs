@@ -16,14 +16,17 @@ use tokio::sync::watch;
 use crate::download_keeper::DownloadKeeper;
 use crate::evidence_book::EvidenceBook;
 use crate::files::Files;
-use crate::limits::{CLOSE_PATIENCE, FIRST_STEPS, SETUP_DEADLINE};
+use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
 use crate::navigation::{Arrival, LoadState};
 use crate::page::Page;
 use crate::recording::{Recording, Recordings};
 use crate::reel::Reel;
+use crate::session_view::SessionView;
 use crate::tab_book::TabBook;
 use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
+
+mod closing;
 
 /// One tab as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -40,6 +43,9 @@ pub struct TabInfo {
     pub url: String,
     /// Whether commands that name no tab act on it.
     pub current: bool,
+    /// The tab whose page opened it.
+    #[serde(skip)]
+    pub opener: Option<TabId>,
 }
 
 /// What the engine holds for a browser's tabs, for leak checks.
@@ -69,6 +75,7 @@ pub struct Browser {
     trace: tokio::sync::Mutex<Option<TraceRun>>,
     evidence: EvidenceBook,
     recordings: Recordings,
+    view: SessionView,
     tasks: TaskGroup,
 }
 
@@ -123,10 +130,16 @@ impl Browser {
             trace,
             evidence,
             recordings,
+            view: SessionView::default(),
             tasks,
         };
         browser.forget_closed();
         Ok(browser)
+    }
+
+    /// The size that pages see from their first use on, whatever the window has.
+    pub fn set_viewport(&self, viewport: Option<(u16, u16)>) {
+        self.view.set(viewport);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -211,6 +224,7 @@ impl Browser {
             .map(|info| TabInfo {
                 tab: state.book.id_of(&info.target_id),
                 current: current.as_ref() == Some(&info.target_id),
+                opener: info.opener_id.as_ref().and_then(|opener| state.book.find_id(opener)),
                 target: info.target_id,
                 title: info.title,
                 url: info.url,
@@ -273,6 +287,7 @@ impl Browser {
         let (crashed, watcher) = watch::channel(false);
         let page = Page::new(target.clone(), session, watcher, &self.tasks);
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
+        self.view.apply(&page).await;
         Ok(page)
     }
 
@@ -315,6 +330,22 @@ impl Browser {
     }
 
     /// Makes a tab the current one.
+    ///
+    /// # Errors
+    /// When there is no such tab.
+    pub async fn make_current(&self, tab: TabId) -> Result<(), Failure> {
+        self.select(tab).await.map(drop)
+    }
+
+    /// The tab that commands act on when they name none.
+    #[must_use]
+    pub fn current_tab(&self) -> Option<TabId> {
+        let open = self.open_pages();
+        let current = self.choose_current(&open)?;
+        Some(self.tab_of_target(&current))
+    }
+
+    /// Makes a tab the current one.
     pub(crate) async fn select(&self, tab: TabId) -> Result<Page, Failure> {
         self.forget_closed();
         let target = self.find_target(tab)?;
@@ -324,6 +355,11 @@ impl Browser {
     /// Listens to targets that are opened from now on.
     pub(crate) fn opened(&self) -> Feed<TargetInfo> {
         self.registry.on_created()
+    }
+
+    /// Listens to targets that come, change and go from now on.
+    pub(crate) fn registry_feeds(&self) -> (Feed<TargetInfo>, Feed<TargetInfo>, Feed<TargetInfo>) {
+        (self.registry.on_created(), self.registry.on_changed(), self.registry.on_destroyed())
     }
 
     /// Where a page is, as the browser lists it.
@@ -452,51 +488,6 @@ impl Browser {
         let answer = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
         let created: Created = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
         Ok(created.target_id)
-    }
-
-    /// Closes a tab and waits until it is gone.
-    ///
-    /// # Errors
-    /// When there is no such tab, the browser refuses, or the page asks whether it may be left.
-    pub async fn close_tab(&self, tab: TabId, deadline: impl Into<Deadline>) -> Result<(), Failure> {
-        let (target, deadline) = (self.find_target(tab)?, deadline.into());
-        let mut destroyed = self.registry.on_destroyed();
-        let page = self.find_page(&target);
-        let is_it = |gone: &TargetInfo| gone.target_id == target;
-        while self.registry.find(&target).is_some() {
-            self.ask_to_close(&target, deadline).await?;
-            let patience = tokio::time::Instant::now() + CLOSE_PATIENCE;
-            let gone = async {
-                let until = Deadline::at(patience.min(deadline.instant()));
-                destroyed.find(is_it, until).await.map_err(CdpError::into_failure)
-            };
-            let closed = match &page {
-                Some(page) => page.unless_blocked(gone).await,
-                None => gone.await,
-            };
-            match closed {
-                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
-                // A page that is just going elsewhere may not hear it; asking again does no harm.
-                Err(failure) if failure.code == ErrorCode::Timeout && patience >= deadline.instant() => {
-                    return Err(failure);
-                }
-                Err(_) | Ok(_) => {}
-            }
-        }
-        let mut state = self.state();
-        state.pages.remove(&target);
-        state.book.retain(|open| *open != target);
-        Ok(())
-    }
-
-    /// Asks the browser to close a target; one that has gone meanwhile is closed.
-    async fn ask_to_close(&self, target: &TargetId, deadline: Deadline) -> Result<(), Failure> {
-        let params = json!({"targetId": target});
-        match self.connection.browser().send("Target.closeTarget", &params, deadline).await {
-            Ok(_) => Ok(()),
-            Err(CdpError::Protocol { .. }) if self.registry.find(target).is_none() => Ok(()),
-            Err(error) => Err(error.into_failure()),
-        }
     }
 
     /// A tab, or the current one, and the address the browser last told of it. Asks nobody.

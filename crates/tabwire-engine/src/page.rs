@@ -73,6 +73,11 @@ impl Page {
         Self { inner: Arc::new(inner) }
     }
 
+    /// Whether the page's process has crashed; a reload brings it back.
+    pub(crate) fn is_crashed(&self) -> bool {
+        *self.inner.crashed.borrow()
+    }
+
     /// The target the page lives in.
     #[must_use]
     pub fn target(&self) -> &TargetId {

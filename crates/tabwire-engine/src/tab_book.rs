@@ -51,6 +51,25 @@ impl TabBook {
         self.numbers.len()
     }
 
+    /// The id of a target's tab, if it has one.
+    #[must_use]
+    pub fn find_id(&self, target: &TargetId) -> Option<TabId> {
+        let number = *self.numbers.get(target)?;
+        Some(TabId { upstream: self.upstream, epoch: self.epoch, number })
+    }
+
+    /// The number that tells this book's ids from others'.
+    #[must_use]
+    pub const fn epoch(&self) -> u16 {
+        self.epoch
+    }
+
+    /// The targets that have a number.
+    #[must_use]
+    pub fn targets(&self) -> Vec<TargetId> {
+        self.numbers.keys().cloned().collect()
+    }
+
     /// The target a tab id names.
     #[must_use]
     pub fn find(&self, id: TabId) -> Option<TargetId> {

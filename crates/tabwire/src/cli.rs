@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
+use tabwire_wire::{ClientName, SessionName, TabId};
+
+use crate::session_command::{ContextCommand, SessionCommand, TabCommand};
+use crate::session_flags::{SessionFlags, ViewFlags};
 
 use crate::commands::SaveWish;
 use crate::commands::log::LogFlags;
@@ -28,7 +30,7 @@ Load it in every new shell:
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct GlobalFlags {
     /// Act on this session.
-    #[arg(long, global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
+    #[arg(long, alias = "context", global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_SESSION", hide_env_values = true)]
     pub(crate) session: Option<SessionName>,
 
     /// Print JSON.
@@ -51,6 +53,14 @@ pub(crate) struct GlobalFlags {
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub(crate) roots: Vec<PathBuf>,
 
+    /// Where relative addresses begin, from now on.
+    #[arg(long, global = true, help_heading = COMMON, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// Who you are, for leases of tabs and the journal.
+    #[arg(long = "as", global = true, help_heading = COMMON, value_name = "NAME", env = "TABWIRE_CLIENT", hide_env_values = true)]
+    pub(crate) acting_as: Option<ClientName>,
+
     /// Belong to no project: sessions outside projects, and no project's settings.
     #[arg(long, global = true, help_heading = COMMON, env = "TABWIRE_GLOBAL", hide_env_values = true)]
     #[arg(value_parser = clap::builder::FalseyValueParser::new())]
@@ -72,6 +82,8 @@ pub(crate) enum Command {
         new_tab: bool,
         #[command(flatten)]
         options: SessionFlags,
+        #[command(flatten)]
+        view: ViewFlags,
     },
     /// Close the session and its browser, or one tab.
     ///
@@ -94,6 +106,35 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: SessionFlags,
     },
+    /// Start, stop and look at sessions.
+    Session {
+        #[command(subcommand)]
+        command: SessionCommand,
+    },
+    /// Show and change what the session remembers between commands.
+    Context {
+        #[command(subcommand)]
+        command: ContextCommand,
+    },
+    /// Have a tab for yourself, or give it back.
+    Tab {
+        #[command(subcommand)]
+        command: TabCommand,
+    },
+    /// Attach the session to a browser that runs already.
+    ///
+    /// A browser whose remote debugging its user switched on may ask for consent once; all agents and commands then
+    /// share that one connection. The browser is never closed by Tabwire.
+    Connect {
+        /// A port, an http, ws or wss address, a profile directory, or a channel such as chrome or edge-beta. The first
+        /// running browser that can be found if left out.
+        address: Option<String>,
+        /// A header for a remote browser, `Name: value`, or `@FILE` with one a line; may be repeated.
+        #[arg(long = "header", value_name = "HEADER")]
+        headers: Vec<String>,
+    },
+    /// Let go of a browser the session is attached to; it goes on.
+    Disconnect,
     /// Show the daemon, its sessions and browsers.
     Status,
     /// Print an address for Playwright, Puppeteer and other CDP clients.
@@ -313,83 +354,6 @@ pub(crate) enum ConfigCommand {
         /// The file; the user's and the project's if left out.
         file: Option<PathBuf>,
     },
-}
-
-/// How a session gets its browser.
-#[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Browser (when the session has none yet)")]
-pub(crate) struct SessionFlags {
-    /// Which browser: chromium, chrome, edge, brave, a channel such as chrome-beta, or a path.
-    #[arg(long, value_name = "BROWSER")]
-    browser: Option<String>,
-    /// Show a window.
-    #[arg(long)]
-    headed: bool,
-    /// Keep a profile: a name, or a directory (with a slash).
-    #[arg(long, value_name = "PROFILE")]
-    profile: Option<String>,
-    /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
-    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
-    cdp: Option<String>,
-    /// A header for a remote browser, `Name: value`, or `@FILE` with one a line; may be repeated.
-    #[arg(long = "cdp-header", value_name = "HEADER", requires = "cdp")]
-    cdp_headers: Vec<String>,
-    /// A flag for the browser, `--name=value`; may be repeated.
-    #[arg(long = "browser-arg", value_name = "FLAG", allow_hyphen_values = true)]
-    browser_arguments: Vec<String>,
-    /// Let browser flags through that run programs or weaken its sandbox.
-    #[arg(long)]
-    allow_dangerous_browser_args: bool,
-    /// A proxy for all traffic, e.g. http://host:port.
-    #[arg(long, value_name = "PROXY")]
-    proxy: Option<String>,
-    /// Serve one CDP client at a time; a second one gets 409 until the first has left.
-    #[arg(long)]
-    single_client: bool,
-    /// Window size, e.g. 1280x800.
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
-    window: Option<(u16, u16)>,
-}
-
-impl SessionFlags {
-    pub(crate) fn into_options(self) -> Result<SessionOptions, Failure> {
-        Ok(SessionOptions {
-            browser: self.browser,
-            headed: self.headed,
-            profile: self.profile.map(absolute),
-            cdp: self.cdp,
-            headers: read_headers(self.cdp_headers)?,
-            browser_arguments: self.browser_arguments,
-            allow_dangerous_arguments: self.allow_dangerous_browser_args,
-            proxy: self.proxy,
-            single_client: self.single_client,
-            window: self.window,
-        })
-    }
-}
-
-/// Headers as given, and those in files: a credential in a file shows in no process list.
-pub(crate) fn read_headers(given: Vec<String>) -> Result<Vec<String>, Failure> {
-    let mut headers = Vec::new();
-    for header in given {
-        let Some(path) = header.strip_prefix('@') else {
-            headers.push(header);
-            continue;
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            Failure::new(ErrorCode::BadArgs, format!("The header file {path} cannot be read: {error}."))
-        })?;
-        headers.extend(text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned));
-    }
-    Ok(headers)
-}
-
-/// A profile directory means one seen from here, not from the daemon.
-fn absolute(profile: String) -> String {
-    if !profile.contains('/') {
-        return profile;
-    }
-    std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
 }
 
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {

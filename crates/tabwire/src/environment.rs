@@ -63,8 +63,6 @@ pub(crate) struct Environment {
     pub(crate) paths: Paths,
     /// What variables set, as they are written.
     pub(crate) settings: Vec<(Key, String)>,
-    /// What the caller is called in the journal.
-    pub(crate) client: Option<String>,
     /// Whether a journal is written.
     pub(crate) journal: bool,
     pub(crate) is_ci: bool,
@@ -84,7 +82,6 @@ impl Environment {
         Self {
             paths,
             settings: read_settings(),
-            client: std::env::var("TABWIRE_CLIENT").ok().filter(|name| !name.is_empty()),
             journal: std::env::var_os("TABWIRE_JOURNAL").is_none_or(|value| value != "off"),
             is_ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
             path: std::env::var_os("PATH"),
@@ -97,11 +94,9 @@ impl Environment {
     #[cfg(test)]
     pub(crate) fn below(home: &Path) -> Self {
         let paths = Paths::below(home);
-        let (settings, client) = (Vec::new(), None);
         Self {
             paths,
-            settings,
-            client,
+            settings: Vec::new(),
             journal: true,
             is_ci: false,
             path: None,

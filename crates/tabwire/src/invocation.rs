@@ -10,13 +10,17 @@ use serde_json::Value;
 use tabwire_engine::{ACTIONS, Definition, Effect, find_action};
 use tabwire_wire::TabId;
 
-use crate::cli::{Command, GlobalFlags, SessionFlags};
+use crate::cli::{Command, GlobalFlags};
+use crate::session_flags::SessionFlags;
+
+/// Stands for what the session remembers.
+const LAST: &str = "_";
 
 /// Separates actions that are given in one command line.
 const THEN: &str = "--then";
 
 /// What every action takes besides its own parameters.
-#[derive(Clone, Debug, Default, Args)]
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ActionFlags {
     /// The tab it is for; the current one if left out.
     #[arg(long, value_name = "TAB")]
@@ -24,6 +28,9 @@ pub(crate) struct ActionFlags {
     /// Keep evidence of it: picture, Markdown, HTML, console lines and what changed, as files.
     #[arg(long)]
     pub(crate) capture: bool,
+    /// Have the tab for yourself: others are refused it for the next ten minutes.
+    #[arg(long)]
+    pub(crate) pin_tab: bool,
 }
 
 /// What actions that change a page take besides.
@@ -98,7 +105,7 @@ fn action_command(definition: &'static Definition) -> clap::Command {
     let named = if definition.name.contains('_') { named.alias(definition.name) } else { named };
     let own = (definition.arguments)(named);
     let (about, long_about) = (own.get_about().cloned(), own.get_long_about().cloned());
-    let command = ActionFlags::augment_args(own);
+    let command = ActionFlags::augment_args(remembering(own));
     let command = if changes_page(definition) { ChangeFlags::augment_args(command) } else { command };
     let takes: Vec<clap::Id> = command.get_arguments().map(|argument| argument.get_id().clone()).collect();
     let command = SessionFlags::augment_args(command);
@@ -120,6 +127,25 @@ fn examples(definition: &Definition) -> String {
     let lines =
         definition.examples.iter().map(|example| format!("  {}\n      {}", example.line, example.does));
     format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// Lets the last required word be left out where the session remembers one: the last target, the last address.
+fn remembering(command: clap::Command) -> clap::Command {
+    let words = command.get_positionals().filter(|word| word.is_required_set());
+    let Some(last) = words.last().map(|word| word.get_id().clone()) else { return command };
+    let what = match last.as_str() {
+        "target" => "the last target",
+        "url" => "the last address",
+        _ => return command,
+    };
+    command.mut_arg(last, |word| {
+        let help = word.get_help().map(ToString::to_string).unwrap_or_default();
+        let help = help.trim_end_matches('.');
+        word.required(false)
+            .default_value(LAST)
+            .hide_default_value(true)
+            .help(format!("{help}; {what} if left out, or `_`"))
+    })
 }
 
 fn changes_page(definition: &Definition) -> bool {
@@ -166,6 +192,8 @@ fn inherit(flags: &mut GlobalFlags, first: &GlobalFlags) {
         flags.roots.clone_from(&first.roots);
     }
     flags.global |= first.global;
+    flags.base_url = flags.base_url.take().or_else(|| first.base_url.clone());
+    flags.acting_as = flags.acting_as.take().or_else(|| first.acting_as.clone());
     flags.json |= first.json;
     flags.raw |= first.raw;
     flags.quiet |= first.quiet;

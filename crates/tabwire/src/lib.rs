@@ -16,6 +16,8 @@ mod progress_line;
 mod project;
 mod prompt;
 mod result_table;
+mod session_command;
+mod session_flags;
 mod skill_place;
 mod spinner;
 mod table;

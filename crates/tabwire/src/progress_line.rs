@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tabwire_wire::{Progress, SessionName};
+use tabwire_wire::{Progress, SessionKey};
 use unicode_width::UnicodeWidthStr;
 
 use crate::daemon_client::ask_within;
@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const LONGEST: usize = 70;
 
 /// Says what a session is busy with; nothing when it is busy with nothing in particular.
-pub(crate) fn progress_line(environment: &Environment, session: &SessionName) -> Option<String> {
+pub(crate) fn progress_line(environment: &Environment, session: &SessionKey) -> Option<String> {
     let path = format!("/v1/progress?session={session}");
     let answer = ask_within(&environment.paths.socket(), "GET", &path, None, PATIENCE).ok()?;
     describe(&serde_json::from_value(answer).ok()?)

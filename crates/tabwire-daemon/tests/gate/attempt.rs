@@ -1,7 +1,7 @@
 //! One request to the gate as the tests write it, and what they say its answer must be.
 
 use tabwire_daemon::{Access, Admitted, Door, Gate, ROUTES, Refusal, Route, Scope, Secrets, Token, Visit};
-use tabwire_wire::SessionName;
+use tabwire_wire::SessionKey;
 
 pub(crate) const PORT: u16 = 38_017;
 pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -16,10 +16,10 @@ pub(crate) const DOORS: [Door; 2] = [Door::Socket, Door::Port(PORT)];
 pub(crate) struct TwoSessions;
 
 impl Secrets for TwoSessions {
-    fn find_session(&self, secret: &str) -> Option<SessionName> {
+    fn find_session(&self, secret: &str) -> Option<SessionKey> {
         match secret {
-            ONE => SessionName::new("one").ok(),
-            TWO => SessionName::new("two").ok(),
+            ONE => SessionKey::find("one"),
+            TWO => SessionKey::find("two"),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl Attempt {
 
 /// Whether a credential opens a route, and as whom.
 pub(crate) fn scope_of(credential: Credential, door: Door, access: Access) -> Option<Scope> {
-    let session = |name: &str| SessionName::new(name).ok().map(Scope::Session);
+    let session = |name: &str| SessionKey::find(name).map(Scope::Session);
     let user = access != Access::User;
     match (door, credential) {
         // On the socket the path is what it says; an address there leads nowhere.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tabwire_engine::Definition;
 use tabwire_wire::Failure;
-use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionOptions};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery, SessionOptions};
 
 use super::{Context, passphrase};
 use crate::config::Key;
@@ -14,6 +14,7 @@ use crate::daemon_start::ask_daemon;
 use crate::invocation::ActionFlags;
 use crate::progress_line::progress_line;
 use crate::result_table::ResultTable;
+use crate::session_flags::SessionFlags;
 use crate::spinner::spin_with;
 
 /// How long an action may take when the caller says nothing, as the daemon counts it.
@@ -29,16 +30,20 @@ pub(crate) fn ask_action(
     let timeout_ms = context.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     let request = ActionRequest {
         session: context.session.clone(),
+        project: context.project_key(),
+        defaults: context.configuration.session_defaults()?,
+        base_url: context.base_url.clone(),
+        default_base_url: context.configuration.text(Key::BaseUrl).map(|set| set.value.to_owned()),
+        client: context.client.clone(),
         timeout_ms,
         roots: absolute_roots(&context.roots)?,
         // Without one, relative paths are refused with what to do.
         working_directory: std::env::current_dir().ok(),
-        client: context.environment.client.clone(),
         ..request
     };
     let timeout = context.timeout.unwrap_or(PATIENCE);
     let path = format!("/v1/actions/{name}");
-    let look = || progress_line(context.environment, &context.session);
+    let look = || progress_line(context.environment, &context.key());
     let answer = spin_with(label, context.printer.shows_progress(), look, || {
         ask_daemon(context.environment, "POST", &path, Some(&json!(request)), timeout)
     })?;
@@ -46,7 +51,26 @@ pub(crate) fn ask_action(
     for notice in &answer.notices {
         context.printer.notice(notice);
     }
+    if let Some(recovery) = &answer.recovery {
+        tell_recovery(context, recovery);
+    }
     Ok(answer)
+}
+
+/// Says what came back of a browser that was gone.
+fn tell_recovery(context: &Context<'_>, recovery: &Recovery) {
+    let tabs = match recovery.tabs.len() {
+        0 => "no tabs were open".to_owned(),
+        1 => "its tab was opened again".to_owned(),
+        count => format!("its {count} tabs were opened again"),
+    };
+    let reason = &recovery.reason;
+    context
+        .printer
+        .notice(&format!("The session's browser was gone ({reason}); a new one was started and {tabs}."));
+    for lost in &recovery.lost {
+        context.printer.notice(&format!("lost: {lost}"));
+    }
 }
 
 /// Directories as they are seen from here, not from the daemon.
@@ -77,16 +101,28 @@ pub(super) fn run(
     mut params: Value,
     flags: &ActionFlags,
     snapshot: bool,
-    options: SessionOptions,
+    options: SessionFlags,
 ) -> Result<(), Failure> {
     passphrase::fill_in(context, definition.name, &mut params)?;
     let layout = ResultTable::find(definition.name, &params).filter(|_| context.printer.is_for_people());
     let text = !context.printer.is_json() && layout.is_none();
     let raw = context.printer.is_raw();
+    let (restart, options) = (options.restart, options.into_options()?);
     let is_captured = context.configuration.switch(Key::Capture).is_some_and(|set| set.value);
-    let (tab, capture) = (flags.tab, flags.capture || is_captured);
-    let request =
-        ActionRequest { params, tab, snapshot, capture, text, raw, options, ..ActionRequest::default() };
+    let ActionFlags { tab, pin_tab, .. } = *flags;
+    let capture = flags.capture || is_captured;
+    let request = ActionRequest {
+        params,
+        tab,
+        snapshot,
+        capture,
+        text,
+        raw,
+        options,
+        restart,
+        pin_tab,
+        ..ActionRequest::default()
+    };
     let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
     context.printer.answer(&json!(answer), || match layout {
         Some(layout) => layout.lay_out(&answer.result),
@@ -95,8 +131,13 @@ pub(super) fn run(
     Ok(())
 }
 
-pub(crate) fn open(context: &Context<'_>, params: Value, options: SessionOptions) -> Result<(), Failure> {
-    let request = ActionRequest { params, options, ..ActionRequest::default() };
+pub(crate) fn open(
+    context: &Context<'_>,
+    params: Value,
+    options: SessionOptions,
+    restart: bool,
+) -> Result<(), Failure> {
+    let request = ActionRequest { params, options, restart, ..ActionRequest::default() };
     let answer = ask_action(context, "open", "opening the page", request)?;
     context.printer.answer(&json!(answer), || {
         let result = &answer.result;

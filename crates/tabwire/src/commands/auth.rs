@@ -26,7 +26,7 @@ pub(super) fn run(context: &Context<'_>, command: AuthCommand) -> Result<(), Fai
             let passphrase_file = passphrase_file.map(absolute);
             let params = json!({"name": name, "passphrase_file": passphrase_file});
             let flags = ActionFlags { tab, ..ActionFlags::default() };
-            action::run(context, definition, params, &flags, false, context.options(options)?)
+            action::run(context, definition, params, &flags, false, options)
         }
         AuthCommand::List { passphrase_file } => list(context, passphrase_file.as_deref()),
         AuthCommand::Delete { name, passphrase_file } => delete(context, &name, passphrase_file.as_deref()),

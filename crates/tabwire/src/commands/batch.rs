@@ -82,6 +82,8 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         roots: context.roots.clone(),
         configuration: context.configuration.clone(),
         is_global: context.is_global,
+        base_url: context.base_url.clone(),
+        client: context.client.clone(),
     };
     let request = ActionRequest {
         params: line.params,

@@ -16,8 +16,16 @@ pub(super) fn run(
     http: bool,
     share_all: bool,
     options: SessionOptions,
+    restart: bool,
 ) -> Result<(), Failure> {
-    let request = CdpUrlRequest { session: context.session.clone(), options, share_all };
+    let request = CdpUrlRequest {
+        session: context.session.clone(),
+        project: context.project_key(),
+        options,
+        defaults: context.configuration.session_defaults()?,
+        restart,
+        share_all,
+    };
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
     let answer = spin("starting the browser", context.printer.shows_progress(), || {
         ask_daemon(context.environment, "POST", "/v1/cdp-url", Some(&json!(request)), timeout)

@@ -6,6 +6,7 @@ mod batch;
 mod cdp_url;
 mod completions;
 mod config;
+mod connect;
 mod daemon;
 mod demo;
 mod doctor;
@@ -16,8 +17,11 @@ mod log_follow;
 mod log_lines;
 mod passphrase;
 mod profile;
+mod remembered;
+mod session;
 mod skill;
 mod status;
+mod tab;
 mod upgrade_check;
 
 pub(crate) use completions::complete;
@@ -28,12 +32,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{Failure, SessionName};
+use tabwire_wire::{ClientName, Failure, ProjectKey, SessionKey, SessionName};
 
 pub(crate) use self::auth::SaveWish;
 use self::install_skill::{Deed, Wish};
-use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags, SessionFlags};
+use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags};
 use crate::config::{Configuration, Key};
 use crate::environment::Environment;
 use crate::invocation::{Invocation, Wanted};
@@ -52,12 +55,38 @@ pub(crate) struct Context<'a> {
     pub(crate) configuration: Configuration,
     /// Whether the command leaves its project.
     pub(crate) is_global: bool,
+    /// Where relative addresses begin, as a flag says.
+    pub(crate) base_url: Option<String>,
+    /// Who the caller is.
+    pub(crate) client: Option<ClientName>,
 }
 
 impl Context<'_> {
-    /// How the session gets its browser: as flags say, then as it is set.
-    fn options(&self, flags: SessionFlags) -> Result<SessionOptions, Failure> {
-        self.configuration.complete(flags.into_options()?)
+    /// The same for another session, if one is named.
+    pub(crate) fn in_session(&self, name: Option<SessionName>) -> Self {
+        Self {
+            session: name.unwrap_or_else(|| self.session.clone()),
+            roots: self.roots.clone(),
+            configuration: self.configuration.clone(),
+            base_url: self.base_url.clone(),
+            client: self.client.clone(),
+            ..*self
+        }
+    }
+
+    /// What the project's sessions are filed under.
+    pub(crate) fn project_key(&self) -> ProjectKey {
+        self.configuration.project_key()
+    }
+
+    /// The session among all.
+    pub(crate) fn key(&self) -> SessionKey {
+        SessionKey::new(self.project_key(), self.session.clone())
+    }
+
+    /// Whether sessions are remembered from before.
+    pub(crate) fn has_records(&self) -> bool {
+        self.environment.paths.sessions().is_dir()
     }
 }
 
@@ -89,6 +118,8 @@ pub(crate) fn run(
                 .unwrap_or_default(),
             configuration,
             is_global: globals.global,
+            base_url: globals.base_url,
+            client: globals.acting_as,
         };
         code = match wanted {
             Wanted::Command(Command::Log(flags)) => {
@@ -97,7 +128,6 @@ pub(crate) fn run(
             }
             Wanted::Command(command) => run_command(&context, command)?,
             Wanted::Action { definition, params, flags, snapshot, options } => {
-                let options = context.options(options)?;
                 action::run(&context, definition, params, &flags, snapshot, options)?;
                 ExitCode::SUCCESS
             }
@@ -130,17 +160,24 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
 
 fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Failure> {
     let done = match command {
-        Command::Open { url, new_tab, options } => {
+        Command::Open { url, new_tab, options, view } => {
             let params = json!({"url": url, "new_tab": new_tab});
-            action::open(context, params, context.options(options)?)
+            let restart = options.restart;
+            action::open(context, params, view.add_to(options.into_options()?), restart)
         }
         Command::Close { tab } => action::close(context, json!({"tab": tab})),
         Command::Batch { file, bail, options } => {
-            return batch::run(context, file, bail, &context.options(options)?);
+            return batch::run(context, file, bail, &options.into_options()?);
         }
+        Command::Session { command } => session::run(context, command),
+        Command::Context { command } => remembered::run(context, command),
+        Command::Tab { command } => tab::run(context, &command),
+        Command::Connect { address, headers } => connect::connect(context, address, headers),
+        Command::Disconnect => connect::disconnect(context),
         Command::Status => status::run(context),
         Command::CdpUrl { http, share_all, options } => {
-            cdp_url::run(context, http, share_all, context.options(options)?)
+            let restart = options.restart;
+            cdp_url::run(context, http, share_all, options.into_options()?, restart)
         }
         Command::Doctor { fix } => return doctor::run(context, fix),
         Command::Demo { yes } => demo::run(context, yes),

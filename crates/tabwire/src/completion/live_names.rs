@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tabwire_wire::{KnownNames, SessionName};
+use tabwire_wire::{KnownNames, ProjectKey, SessionName};
 
 use crate::cli::GlobalFlags;
 use crate::config::Configuration;
@@ -24,7 +24,9 @@ pub(crate) trait LiveNames {
 pub(crate) struct RunningWorld {
     environment: Environment,
     /// The session that is meant when none is named.
-    session: Option<SessionName>,
+    session: SessionName,
+    /// The project whose sessions are meant.
+    project: ProjectKey,
 }
 
 impl RunningWorld {
@@ -32,7 +34,8 @@ impl RunningWorld {
     pub(crate) fn find() -> Self {
         let environment = Environment::read();
         let configuration = Configuration::load(&environment, &GlobalFlags::default()).ok();
-        Self { session: configuration.map(|set| set.session().value), environment }
+        let configuration = configuration.unwrap_or_else(Configuration::without_files);
+        Self { session: configuration.session().value, project: configuration.project_key(), environment }
     }
 }
 
@@ -41,10 +44,9 @@ impl LiveNames for RunningWorld {
         // Names go into an address; one that could not be there is none.
         let is_plain =
             |name: &&str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
-        let usual = self.session.clone().unwrap_or_default().to_string();
-        let session = session.filter(is_plain).unwrap_or(&usual);
+        let session = session.filter(is_plain).unwrap_or(self.session.as_str());
         let tab = tab.filter(is_plain).map(|tab| format!("&tab={tab}")).unwrap_or_default();
-        let path = format!("/v1/complete?session={session}{tab}");
+        let path = format!("/v1/complete?session={}/{session}{tab}", self.project);
         let answer = ask_within(&self.environment.paths.socket(), "GET", &path, None, PATIENCE);
         answer.ok().and_then(|answer| serde_json::from_value(answer).ok()).unwrap_or_default()
     }

@@ -1,42 +1,47 @@
-//! How a session gets its browser, completed with what is set. What a flag says is never changed.
+//! How a session gets its browser where no flag says anything.
+
+use std::path::PathBuf;
 
 use tabwire_wire::Failure;
-use tabwire_wire::api::SessionOptions;
+use tabwire_wire::api::{Isolation, SessionOptions};
 
 use super::configuration::Configuration;
 use super::setting::Key;
-use crate::cli::read_headers;
+use crate::session_flags::read_headers;
 
 impl Configuration {
-    /// Fills in what flags leave open.
+    /// What files and variables say about the session's browser.
     ///
-    /// A flag that launches a browser also decides against attaching to one, and the other way round.
-    pub(crate) fn complete(&self, flags: SessionOptions) -> Result<SessionOptions, Failure> {
+    /// # Errors
+    /// When a file of headers cannot be read.
+    pub(crate) fn session_defaults(&self) -> Result<SessionOptions, Failure> {
         let text = |key: Key| self.text(key).map(|set| set.value.to_owned());
-        let is_on = |key: Key| self.switch(key).is_some_and(|set| set.value);
+        let switch = |key: Key| self.switch(key).map(|set| set.value);
         let list = |key: Key| self.list(key).map(|set| set.value.to_vec()).unwrap_or_default();
-        let launches = flags.browser.is_some() || flags.headed || flags.profile.is_some();
-        let mut options = flags;
-        if options.cdp.is_none() && !launches {
-            options.cdp = text(Key::Cdp);
+        let size = |key: Key| self.size(key).map(|set| set.value);
+        let shared = SessionOptions {
+            single_client: switch(Key::SingleClient),
+            save_state: switch(Key::SaveState),
+            state_passphrase_file: text(Key::StatePassphraseFile).map(PathBuf::from),
+            viewport: size(Key::Viewport),
+            isolation: text(Key::Isolation).as_deref().and_then(Isolation::find),
+            ..SessionOptions::default()
+        };
+        // Attaching and launching exclude each other.
+        if let Some(cdp) = text(Key::Cdp) {
+            let headers = read_headers(list(Key::CdpHeaders))?;
+            return Ok(SessionOptions { cdp: Some(cdp), headers, ..shared });
         }
-        if options.cdp.is_some() {
-            if options.headers.is_empty() {
-                options.headers = read_headers(list(Key::CdpHeaders))?;
-            }
-        } else {
-            options.browser = options.browser.or_else(|| text(Key::Browser));
-            options.profile = options.profile.or_else(|| text(Key::Profile));
-            options.headed |= is_on(Key::Headed);
-            options.proxy = options.proxy.or_else(|| text(Key::Proxy));
-            options.window = options.window.or_else(|| self.size(Key::Window).map(|set| set.value));
-            options.allow_dangerous_arguments |= is_on(Key::AllowDangerousBrowserArgs);
-            if options.browser_arguments.is_empty() {
-                options.browser_arguments = list(Key::BrowserArgs);
-            }
-        }
-        options.single_client |= is_on(Key::SingleClient);
-        Ok(options)
+        Ok(SessionOptions {
+            browser: text(Key::Browser),
+            profile: text(Key::Profile),
+            headed: switch(Key::Headed),
+            proxy: text(Key::Proxy),
+            window: size(Key::Window),
+            allow_dangerous_arguments: switch(Key::AllowDangerousBrowserArgs),
+            browser_arguments: list(Key::BrowserArgs),
+            ..shared
+        })
     }
 }
 
@@ -56,34 +61,28 @@ mod tests {
     }
 
     #[test]
-    fn flags_win_and_the_rest_is_filled_in() {
+    fn what_is_set_is_given_and_nothing_else() {
         let configuration = configured(&[
             (Key::Browser, "chrome"),
             (Key::Headed, "true"),
             (Key::Window, "800x600"),
             (Key::BrowserArgs, "--lang=de"),
+            (Key::Isolation, "context"),
         ]);
-        let flags = SessionOptions { browser: Some("edge".to_owned()), ..SessionOptions::default() };
-        let options = configuration.complete(flags).expect("complete");
-        assert_eq!(options.browser.as_deref(), Some("edge"));
-        assert_eq!((options.headed, options.window), (true, Some((800, 600))));
+        let options = configuration.session_defaults().expect("readable");
+        assert_eq!(options.browser.as_deref(), Some("chrome"));
+        assert_eq!((options.headed, options.window), (Some(true), Some((800, 600))));
         assert_eq!(options.browser_arguments, ["--lang=de"]);
+        assert_eq!((options.isolation, options.save_state), (Some(Isolation::Context), None));
+        assert!(configured(&[]).session_defaults().expect("readable").is_empty());
     }
 
     #[test]
     fn attaching_and_launching_exclude_each_other() {
         let configuration =
             configured(&[(Key::Cdp, "9222"), (Key::CdpHeaders, "A: b"), (Key::Headed, "true")]);
-        let attached = configuration.complete(SessionOptions::default()).expect("complete");
-        assert_eq!((attached.cdp.as_deref(), attached.headed), (Some("9222"), false));
+        let attached = configuration.session_defaults().expect("readable");
+        assert_eq!((attached.cdp.as_deref(), attached.headed), (Some("9222"), None));
         assert_eq!(attached.headers, ["A: b"]);
-        let flags = SessionOptions { profile: Some("work".to_owned()), ..SessionOptions::default() };
-        let launched = configuration.complete(flags).expect("complete");
-        assert_eq!((launched.cdp, launched.headed), (None, true));
-        assert!(launched.headers.is_empty());
-        let configuration = configured(&[(Key::Browser, "chrome"), (Key::Profile, "work")]);
-        let flags = SessionOptions { cdp: Some("9222".to_owned()), ..SessionOptions::default() };
-        let attached = configuration.complete(flags).expect("complete");
-        assert_eq!((attached.browser, attached.profile), (None, None));
     }
 }

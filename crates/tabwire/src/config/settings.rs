@@ -87,6 +87,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         project: ProjectRule::May,
     },
     Setting {
+        key: Key::Viewport,
+        name: "viewport",
+        kind: Kind::Size,
+        default: None,
+        meaning: "The size that pages see, whatever the window has, e.g. `1280x720`.",
+        variable: Some("TABWIRE_VIEWPORT"),
+        flag: Some("--viewport"),
+        project: ProjectRule::May,
+    },
+    Setting {
         key: Key::Proxy,
         name: "proxy",
         kind: Kind::Endpoint,
@@ -161,6 +171,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("TABWIRE_SAVE_STATE"),
         flag: Some("--save-state"),
         project: ProjectRule::May,
+    },
+    Setting {
+        key: Key::StatePassphraseFile,
+        name: "state_passphrase_file",
+        kind: Kind::NameOrPath,
+        default: None,
+        meaning: "A file whose first line seals the state that sessions save.",
+        variable: Some("TABWIRE_STATE_PASSPHRASE_FILE"),
+        flag: Some("--state-passphrase-file"),
+        project: ProjectRule::Never { why: "it names a secret of the user's" },
     },
     Setting {
         key: Key::Policy,

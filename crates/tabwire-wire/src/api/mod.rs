@@ -5,49 +5,19 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Failure, SessionName, TabId};
+use crate::{ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
+
+mod session_options;
+mod session_status;
+
+pub use session_options::{Difference, Isolation, SessionOptions};
+pub use session_status::SessionStatus;
 
 /// The header in which a caller says its version.
 pub const VERSION_HEADER: &str = "x-tabwire-version";
 
 /// The made-up host name requests on the unix socket carry.
 pub const SOCKET_HOST: &str = "tabwire.local";
-
-/// How a session gets its browser; the defaults launch a headless one with a throw-away profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct SessionOptions {
-    /// Which browser: a kind, a channel or an executable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub browser: Option<String>,
-    /// With a window.
-    #[serde(skip_serializing_if = "is_false")]
-    pub headed: bool,
-    /// A profile's name, or a directory when it has a slash.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-    /// Attach to this browser in place of launching one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cdp: Option<String>,
-    /// Headers for a remote browser, `Name: value`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub headers: Vec<String>,
-    /// More flags for the browser.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub browser_arguments: Vec<String>,
-    /// Lets flags through that weaken the browser.
-    #[serde(skip_serializing_if = "is_false")]
-    pub allow_dangerous_arguments: bool,
-    /// A proxy for all traffic.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub proxy: Option<String>,
-    /// Serve one CDP client at a time; a second one is refused.
-    #[serde(skip_serializing_if = "is_false")]
-    pub single_client: bool,
-    /// Window width and height.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<(u16, u16)>,
-}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_false(flag: &bool) -> bool {
@@ -60,8 +30,30 @@ fn is_false(flag: &bool) -> bool {
 pub struct ActionRequest {
     /// Which session.
     pub session: SessionName,
-    /// How the session gets its browser if it has none.
+    /// The project it belongs to.
+    #[serde(skip_serializing_if = "ProjectKey::is_global")]
+    pub project: ProjectKey,
+    /// How the session gets its browser, as the caller asked; must fit the browser that it has.
+    #[serde(skip_serializing_if = "SessionOptions::is_empty")]
     pub options: SessionOptions,
+    /// How it gets its browser where the caller asked for nothing; what a running session has otherwise is told.
+    #[serde(skip_serializing_if = "SessionOptions::is_empty")]
+    pub defaults: SessionOptions,
+    /// Whether a session that runs with other options is started anew.
+    #[serde(skip_serializing_if = "is_false")]
+    pub restart: bool,
+    /// The address that relative ones begin with, from now on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// The same where neither the caller nor the session says one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub default_base_url: Option<String>,
+    /// Who asks, for leases and the journal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientName>,
+    /// Whether the tab that is used is leased to the client.
+    #[serde(skip_serializing_if = "is_false")]
+    pub pin_tab: bool,
     /// The action's own parameters.
     pub params: Value,
     /// The tab it is for; the session's current one if left out.
@@ -88,9 +80,14 @@ pub struct ActionRequest {
     /// Where relative paths begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working_directory: Option<PathBuf>,
-    /// What the caller calls itself, for the journal.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
+}
+
+impl ActionRequest {
+    /// The session among all.
+    #[must_use]
+    pub fn key(&self) -> SessionKey {
+        SessionKey::new(self.project.clone(), self.session.clone())
+    }
 }
 
 /// What an action answers.
@@ -98,6 +95,21 @@ pub struct ActionRequest {
 pub struct ActionAnswer {
     /// The session it ran in.
     pub session: SessionName,
+    /// The project the session belongs to.
+    #[serde(default, skip_serializing_if = "ProjectKey::is_global")]
+    pub project: ProjectKey,
+    /// The tab it was done in, or the current one after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tab: Option<TabId>,
+    /// The address that relative ones begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Whether the session's browser was gone and another one was started in its place.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub recovered: bool,
+    /// What came back and what was lost, when it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<Recovery>,
     /// The action's own result; absent when text was asked for.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub result: Value,
@@ -109,16 +121,54 @@ pub struct ActionAnswer {
     pub notices: Vec<String>,
 }
 
+/// What came back with a browser that was started in place of one that was gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recovery {
+    /// Why the browser was gone.
+    pub reason: String,
+    /// Tabs that were opened again; what was typed into them is lost.
+    pub tabs: Vec<RecoveredTab>,
+    /// Whether saved cookies and local storage were put back.
+    pub state_restored: bool,
+    /// What did not come back, one sentence each.
+    pub lost: Vec<String>,
+}
+
+/// A tab that was opened again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveredTab {
+    /// Its id before, which is stale now.
+    pub was: TabId,
+    /// Its id now.
+    pub tab: TabId,
+    /// Its address.
+    pub url: String,
+}
+
 /// Asks for an address that CDP clients can connect to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CdpUrlRequest {
     /// Which session.
     pub session: SessionName,
-    /// How the session gets its browser if it has none.
+    /// The project it belongs to.
+    pub project: ProjectKey,
+    /// How the session gets its browser, as the caller asked.
     pub options: SessionOptions,
+    /// How it gets its browser where the caller asked for nothing.
+    pub defaults: SessionOptions,
+    /// Whether a session that runs with other options is started anew.
+    pub restart: bool,
     /// Also show targets that belong to other clients.
     pub share_all: bool,
+}
+
+impl CdpUrlRequest {
+    /// The session among all.
+    #[must_use]
+    pub fn key(&self) -> SessionKey {
+        SessionKey::new(self.project.clone(), self.session.clone())
+    }
 }
 
 /// An address that CDP clients can connect to. It is a secret: who has it drives the session's browser.
@@ -155,47 +205,6 @@ pub struct StatusAnswer {
     pub uptime_seconds: u64,
     /// Its sessions, by name.
     pub sessions: Vec<SessionStatus>,
-}
-
-/// One session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SessionStatus {
-    /// Its name.
-    pub name: SessionName,
-    /// `active`, or why its browser is gone.
-    pub state: String,
-    /// `launched` or `attached`.
-    pub ownership: String,
-    /// How its browser is reached.
-    pub upstream: String,
-    /// The browser's main process, when it is ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub browser_pid: Option<i32>,
-    /// The keeper's process, when the browser is ours.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub keeper_pid: Option<i32>,
-    /// What the browser calls itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub browser_version: Option<String>,
-    /// Its profile directory.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub profile: Option<String>,
-    /// Open tabs the session sees.
-    pub tabs: usize,
-    /// CDP clients connected, our own engine included.
-    pub clients: usize,
-    /// Commands waiting for the browser.
-    pub pending: usize,
-    /// What clients hold in the mux, for leak checks: cdp sessions, contexts, held frames.
-    pub held: usize,
-    /// Frames that went to nobody: answers that came late, events for cdp sessions that had just gone.
-    pub astray: u64,
-    /// Answers that came back on another cdp session than they were asked on; none is ever passed on.
-    pub misrouted: u64,
-    /// Events dropped for slow clients.
-    pub events_dropped: u64,
-    /// Seconds since the session's browser was reached.
-    pub uptime_seconds: u64,
 }
 
 /// A failed request as it travels.

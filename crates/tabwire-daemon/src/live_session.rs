@@ -1,0 +1,73 @@
+//! A session with its browser.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tabwire_engine::{Browser, Page};
+
+use tabwire_wire::api::SessionOptions;
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId};
+
+use crate::hub::HubGone;
+use crate::served_browser::ServedBrowser;
+use crate::session_record::{RunningRecord, SavedTab};
+
+#[derive(Debug)]
+pub(crate) struct LiveSession {
+    pub(crate) browser: Arc<ServedBrowser>,
+    pub(crate) engine: Arc<Browser>,
+    /// What callers asked for.
+    pub(crate) asked: SessionOptions,
+    /// What is in force.
+    pub(crate) options: SessionOptions,
+    /// Its part of a browser that it shares with other sessions.
+    pub(crate) realm: Option<RealmId>,
+    /// Its cookie jar in such a browser, when it has one of its own.
+    pub(crate) context: Option<BrowserContextId>,
+    pub(crate) since: Instant,
+}
+
+impl LiveSession {
+    pub(crate) fn is_gone(&self) -> bool {
+        self.browser.hub.is_gone()
+    }
+
+    /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
+    pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
+        let opened = self.browser.hub.open_tab(url, self.realm.clone()).await;
+        let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
+        let target = opened.map_err(gone)?.ok_or_else(|| {
+            Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
+                .with_hint("Check the address; `tabwire status` shows how the browser is.")
+        })?;
+        self.engine.take_up(target).await
+    }
+
+    /// Sees to it that there is a tab.
+    pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
+        if self.engine.tab_count() == 0 {
+            self.open_first_tab("about:blank").await?;
+        }
+        Ok(())
+    }
+
+    /// What a later daemon needs to find this browser and its tabs again.
+    pub(crate) fn to_record(&self, endpoint: String) -> RunningRecord {
+        let descriptor = self.browser.descriptor.as_ref();
+        RunningRecord {
+            browser: descriptor.map(|descriptor| descriptor.id.clone()),
+            instance: descriptor.map(|descriptor| descriptor.instance.clone()),
+            process: descriptor.map(|descriptor| descriptor.browser),
+            version: descriptor.and_then(|descriptor| descriptor.version.clone()),
+            endpoint,
+            options_digest: descriptor
+                .map(|descriptor| descriptor.options_digest.clone())
+                .unwrap_or_default(),
+            realm: self.realm.clone(),
+            context: self.context.clone(),
+            // Describing the tabs gives each its number, so the book comes after.
+            tabs: SavedTab::all_of(&self.engine),
+            book: self.engine.book(),
+        }
+    }
+}

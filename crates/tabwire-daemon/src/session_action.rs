@@ -1,0 +1,323 @@
+//! Actions about sessions themselves: starting, stopping, naming, what they remember, who has which tab.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, SessionStatus};
+use tabwire_wire::{ErrorCode, Failure, SessionKey, SessionName, TabId};
+
+use crate::action::{bare_answer, read_params};
+use crate::daemon::Daemon;
+use crate::lease_table::name_of;
+use crate::limits::LEASE;
+use crate::remembered::{Remembered, checked_base};
+use crate::session::{Ready, Session, Wish};
+
+macro_rules! session_actions {
+    ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
+        /// An action about sessions.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum SessionAction {
+            $($(#[doc = $doc])+ $variant,)+
+        }
+
+        impl SessionAction {
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant),+];
+
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+session_actions! {
+    /// Starts a session's browser if it has none.
+    Start = "session_start";
+    /// Ends its browser; what it remembers stays.
+    Stop = "session_stop";
+    /// Ends its browser and starts it anew, with the same tabs.
+    Restart = "session_restart";
+    /// How one session is.
+    Status = "session_status";
+    /// All sessions, those that were stopped too.
+    List = "session_list";
+    /// Gives a session another name.
+    Rename = "session_rename";
+    /// Ends its browser and forgets everything of it.
+    Delete = "session_delete";
+    /// What a session remembers.
+    ContextShow = "context_show";
+    /// Changes what it remembers.
+    ContextSet = "context_set";
+    /// Forgets what it remembers.
+    ContextClear = "context_clear";
+    /// Has a tab for one client alone.
+    TabLease = "tab_lease";
+    /// Ends that.
+    TabRelease = "tab_release";
+    /// Which tabs are leased.
+    TabLeases = "tab_leases";
+}
+
+impl SessionAction {
+    pub(crate) fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|action| action.as_str() == name)
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ListParams {
+    /// Sessions of every project.
+    all: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RenameParams {
+    to: SessionName,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct ContextParams {
+    url: Option<String>,
+    target: Option<String>,
+    output: Option<String>,
+    base_url: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct LeaseParams {
+    tab: Option<TabId>,
+    seconds: Option<u64>,
+    force: bool,
+}
+
+impl Daemon {
+    pub(crate) async fn act_on_session(
+        &self,
+        action: SessionAction,
+        request: ActionRequest,
+    ) -> Result<ActionAnswer, Failure> {
+        match action {
+            SessionAction::Start => self.session_start(request).await,
+            SessionAction::Restart => self.session_restart(request).await,
+            SessionAction::Stop => {
+                let stopped = self.session_stop(&request).await?;
+                Ok(bare_answer(&request, stopped))
+            }
+            SessionAction::Status => {
+                let status = self.session_status(&request).await;
+                Ok(bare_answer(&request, json!(status)))
+            }
+            SessionAction::List => {
+                let params: ListParams = read_params(&request.params)?;
+                let project = (!params.all).then(|| request.project.clone());
+                let sessions = self.session_list(project.as_ref()).await;
+                Ok(bare_answer(&request, json!({"sessions": sessions})))
+            }
+            SessionAction::Rename => self.session_rename(&request).await,
+            SessionAction::Delete => self.session_delete(&request).await,
+            SessionAction::ContextShow | SessionAction::ContextSet | SessionAction::ContextClear => {
+                self.context_action(action, &request).await
+            }
+            SessionAction::TabLease | SessionAction::TabRelease | SessionAction::TabLeases => {
+                self.lease_action(action, &request).await
+            }
+        }
+    }
+
+    async fn session_start(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+        let session = self.sessions.obtain(&request.key())?;
+        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
+        if let Some(base) = request.base_url.as_deref().or(request.default_base_url.as_deref()) {
+            session.remembered().base_url = Some(checked_base(base)?);
+        }
+        live.ensure_tab().await?;
+        session.save(&live).await;
+        let status = session.status(false).await;
+        let mut answer = bare_answer(&request, json!(status));
+        answer.tab = live.engine.current_tab();
+        answer.base_url = session.remembered().base_url.clone();
+        (answer.recovered, answer.recovery, answer.notices) = (recovery.is_some(), recovery, notices);
+        Ok(answer)
+    }
+
+    async fn session_restart(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+        let session = self.known(&request.key())?;
+        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: true };
+        let Ready { live, notices, .. } = session.restart(&self.fleet, wish).await?;
+        live.ensure_tab().await?;
+        session.save(&live).await;
+        let mut answer = bare_answer(&request, json!(session.status(false).await));
+        answer.tab = live.engine.current_tab();
+        answer.notices = notices;
+        Ok(answer)
+    }
+
+    async fn session_stop(&self, request: &ActionRequest) -> Result<Value, Failure> {
+        let key = request.key();
+        let session = self.known(&key)?;
+        let Some(live) = session.take_live().await else {
+            return Ok(json!({"stopped": false, "browser": "it had none"}));
+        };
+        let fate = self.fleet.end_session(&live).await?;
+        self.sessions.forget(&key);
+        Ok(json!({"stopped": true, "browser": fate.sentence()}))
+    }
+
+    async fn session_delete(&self, request: &ActionRequest) -> Result<ActionAnswer, Failure> {
+        let key = request.key();
+        let session = self.known(&key)?;
+        let browser = match session.take_live().await {
+            Some(live) => self.fleet.end_session(&live).await?.sentence(),
+            None => "it had none",
+        };
+        self.sessions.forget(&key);
+        self.sessions.store().remove(&key);
+        Ok(bare_answer(request, json!({"deleted": true, "browser": browser})))
+    }
+
+    async fn session_rename(&self, request: &ActionRequest) -> Result<ActionAnswer, Failure> {
+        let params: RenameParams = read_params(&request.params)?;
+        let from = request.key();
+        let to = SessionKey::new(from.project.clone(), params.to);
+        let session = self.known(&from)?;
+        if let Some(live) = session.find_live().await {
+            session.save(&live).await;
+        }
+        self.sessions.store().rename(&from, &to)?;
+        let heir = self.sessions.obtain(&to)?;
+        session.hand_over(&heir).await;
+        self.sessions.forget(&from);
+        if let Some(live) = heir.find_live().await {
+            heir.save(&live).await;
+        }
+        Ok(bare_answer(request, json!({"renamed": true, "from": from.name, "to": to.name})))
+    }
+
+    fn known(&self, key: &SessionKey) -> Result<Arc<Session>, Failure> {
+        self.sessions.find(key).ok_or_else(|| {
+            Failure::new(ErrorCode::NoBackend, format!("There is no session {}.", key.name))
+                .with_hint("Run `tabwire session list` to see the sessions there are, with --all those of other projects.")
+        })
+    }
+
+    async fn session_status(&self, request: &ActionRequest) -> SessionStatus {
+        match self.sessions.find(&request.key()) {
+            Some(session) => session.status(true).await,
+            None => SessionStatus {
+                name: request.session.clone(),
+                project: request.project.clone(),
+                state: "there is no such session".to_owned(),
+                ..SessionStatus::default()
+            },
+        }
+    }
+
+    /// Every session that is there or remembered, of one project or of all.
+    pub(crate) async fn session_list(
+        &self,
+        project: Option<&tabwire_wire::ProjectKey>,
+    ) -> Vec<SessionStatus> {
+        let mut keys = self.sessions.store().list(project);
+        let live = self.sessions.all().into_iter().map(|session| session.key.clone());
+        keys.extend(live.filter(|key| project.is_none_or(|project| key.project == *project)));
+        keys.sort_unstable();
+        keys.dedup();
+        let mut list = Vec::new();
+        for key in keys {
+            if let Some(session) = self.sessions.find(&key) {
+                let status = session.status(false).await;
+                // A session that was only asked about is none.
+                if status.active || status.record.is_some() || status.state == "starting" {
+                    list.push(status);
+                }
+            }
+        }
+        list
+    }
+
+    async fn context_action(
+        &self,
+        action: SessionAction,
+        request: &ActionRequest,
+    ) -> Result<ActionAnswer, Failure> {
+        let session = self.sessions.obtain(&request.key())?;
+        match action {
+            SessionAction::ContextSet => {
+                let params: ContextParams = read_params(&request.params)?;
+                let url = params.url.map(|url| tabwire_engine::checked_address(&url)).transpose()?;
+                let base = params.base_url.as_deref().map(checked_base).transpose()?;
+                let mut remembered = session.remembered();
+                remembered.url = url.or(remembered.url.take());
+                remembered.target = params.target.or(remembered.target.take());
+                remembered.output = params.output.or(remembered.output.take());
+                remembered.base_url = base.or(remembered.base_url.take());
+            }
+            SessionAction::ContextClear => *session.remembered() = Remembered::default(),
+            _ => {}
+        }
+        if action != SessionAction::ContextShow {
+            session.save_remembered().await;
+        }
+        let live = session.find_live().await;
+        let mut shown = json!(*session.remembered());
+        let tab = live.as_ref().and_then(|live| live.engine.current_tab());
+        if let Some(members) = shown.as_object_mut() {
+            members.insert("tab".to_owned(), json!(tab));
+        }
+        let mut answer = bare_answer(request, shown);
+        answer.tab = tab;
+        answer.base_url = session.remembered().base_url.clone();
+        Ok(answer)
+    }
+
+    async fn lease_action(
+        &self,
+        action: SessionAction,
+        request: &ActionRequest,
+    ) -> Result<ActionAnswer, Failure> {
+        let params: LeaseParams = read_params(&request.params)?;
+        let session = self.known(&request.key())?;
+        let no_browser = || {
+            Failure::new(ErrorCode::NoBackend, format!("Session {} has no browser.", session.key.name))
+                .with_hint("Run `tabwire open URL` first.")
+        };
+        let live = session.find_live().await.ok_or_else(no_browser)?;
+        let tabs = live.engine.list_tabs();
+        session.leases.retain(|tab| tabs.iter().any(|info| info.tab == tab));
+        let client = request.client.as_ref();
+        let open: Vec<TabId> = tabs.iter().map(|info| info.tab).collect();
+        let current = tabs.iter().find(|info| info.current).map(|info| info.tab);
+        let wanted = params.tab.or(request.tab);
+        let tab = match wanted {
+            Some(tab) if !open.contains(&tab) => {
+                live.engine.page(Some(tab)).await?;
+                tab
+            }
+            Some(tab) => tab,
+            None => session.leases.place_of(client, current, &open).ok_or_else(no_browser)?,
+        };
+        let result = match action {
+            SessionAction::TabLease => {
+                let length = params.seconds.map_or(LEASE, Duration::from_secs);
+                json!(session.leases.lease(tab, &name_of(client), length)?)
+            }
+            SessionAction::TabRelease => {
+                let released = session.leases.release(tab, client, params.force)?;
+                json!({"tab": tab, "released": released})
+            }
+            _ => json!({"leases": session.leases.list()}),
+        };
+        let mut answer = bare_answer(request, result);
+        answer.tab = Some(tab);
+        Ok(answer)
+    }
+}

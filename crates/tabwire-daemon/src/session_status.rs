@@ -1,0 +1,86 @@
+//! How a session is, without starting or changing anything.
+
+use tabwire_browser::{Ownership, memory_of_group};
+use tabwire_wire::api::SessionStatus;
+
+use crate::live_session::LiveSession;
+use crate::session::{Session, Starting};
+use crate::session_record::SessionRecord;
+
+/// The state of a session that has no browser.
+pub(crate) const STOPPED: &str = "stopped";
+
+impl Session {
+    /// How the session is; `thorough` also measures its browser. A session that is starting says so.
+    pub(crate) async fn status(&self, thorough: bool) -> SessionStatus {
+        let record = self.store.find(&self.key);
+        let mut status = self.outline(record.as_ref());
+        match self.peek_live() {
+            Err(Starting) => {
+                status.state = "starting".to_owned();
+                status
+            }
+            Ok(None) => status,
+            Ok(Some(live)) => {
+                self.describe(&live, &mut status).await;
+                if let Some(pid) = status.browser_pid.filter(|_| thorough && status.active) {
+                    let measured = tokio::task::spawn_blocking(move || memory_of_group(pid)).await;
+                    status.memory_bytes = measured.ok().flatten();
+                }
+                status
+            }
+        }
+    }
+
+    /// What is known of a session without its browser.
+    fn outline(&self, record: Option<&SessionRecord>) -> SessionStatus {
+        let lost = record.is_some_and(|record| record.running.is_some());
+        let options = record.map(|record| &record.options);
+        SessionStatus {
+            name: self.key.name.clone(),
+            project: self.key.project.clone(),
+            state: if lost { "its browser is gone; the next command starts it again" } else { STOPPED }
+                .to_owned(),
+            isolation: options.map(|options| options.isolation()).unwrap_or_default().as_str().to_owned(),
+            headed: options.is_some_and(tabwire_wire::api::SessionOptions::is_headed),
+            saves_state: options.is_some_and(|options| options.save_state == Some(true)),
+            record: record.is_some().then(|| self.store.file(&self.key)),
+            ..SessionStatus::default()
+        }
+    }
+
+    async fn describe(&self, live: &LiveSession, status: &mut SessionStatus) {
+        let facts = live.browser.hub.facts().await;
+        let descriptor = live.browser.descriptor.as_ref();
+        match &facts {
+            Err(gone) => status.state = gone.to_string(),
+            Ok(facts) => {
+                let (held, counted) = (facts.leftovers, facts.counters);
+                (status.active, status.state) = (true, "active".to_owned());
+                (status.clients, status.pending) = (facts.clients, facts.pending);
+                status.held = held.sessions + held.contexts + held.holds + held.pending;
+                status.astray = counted.answers_unknown + counted.events_unowned;
+                status.misrouted = counted.answers_misrouted;
+                status.events_dropped = facts.events_dropped;
+            }
+        }
+        status.ownership = ownership_word(live.browser.ownership).to_owned();
+        status.upstream = live.browser.upstream.to_string();
+        status.isolation = live.options.isolation().as_str().to_owned();
+        status.headed = live.options.is_headed();
+        status.saves_state = live.options.save_state == Some(true) && !self.saver.is_held();
+        status.endpoint = Some(self.endpoint());
+        status.browser_pid = descriptor.map(|descriptor| descriptor.browser.pid());
+        status.keeper_pid = descriptor.map(|descriptor| descriptor.keeper.pid());
+        status.browser_version = descriptor.and_then(|descriptor| descriptor.version.clone());
+        status.profile = descriptor.map(|descriptor| descriptor.profile.display().to_string());
+        status.record = Some(self.store.file(&self.key));
+        status.tabs = live.engine.tab_count();
+        status.crashed_tabs = live.engine.crashed_tabs().iter().map(ToString::to_string).collect();
+        status.uptime_seconds = live.since.elapsed().as_secs();
+    }
+}
+
+const fn ownership_word(ownership: Ownership) -> &'static str {
+    if ownership.may_close() { "launched" } else { "attached" }
+}

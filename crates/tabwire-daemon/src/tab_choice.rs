@@ -1,0 +1,76 @@
+//! Which tab an action is for, when several clients share a session: each keeps to its own.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tabwire_wire::api::ActionRequest;
+use tabwire_wire::{ClientName, Failure, TabId};
+
+use crate::lease_table::name_of;
+use crate::limits::LEASE;
+use crate::live_session::LiveSession;
+use crate::session::Session;
+
+/// The tab that was chosen, and what has to be as before when the action is done.
+#[derive(Debug, Default)]
+pub(crate) struct TabChoice {
+    /// The tab the action is for; the session's current one if absent.
+    pub(crate) tab: Option<TabId>,
+    /// The session's current tab before a client with a name of its own acted.
+    before: Option<TabId>,
+}
+
+impl TabChoice {
+    /// Chooses a tab, and opens one when every tab is another client's.
+    pub(crate) async fn make(
+        session: &Session,
+        live: &Arc<LiveSession>,
+        request: &ActionRequest,
+    ) -> Result<Self, Failure> {
+        let client = request.client.as_ref();
+        if request.tab.is_none() {
+            live.ensure_tab().await?;
+        }
+        let named = request.tab.or_else(|| named_tab(&request.params));
+        if client.is_none() && !request.pin_tab && session.leases.is_empty() {
+            return Ok(Self { tab: request.tab, before: None });
+        }
+        let tabs = live.engine.list_tabs();
+        let open: Vec<TabId> = tabs.iter().map(|info| info.tab).collect();
+        for (opener, popup) in tabs.iter().filter_map(|info| Some((info.opener?, info.tab))) {
+            session.leases.follow(opener, popup);
+        }
+        session.leases.retain(|tab| open.contains(&tab));
+        if let Some(named) = named {
+            session.leases.check(named, client)?;
+        }
+        let current = tabs.iter().find(|info| info.current).map(|info| info.tab);
+        let tab = match request.tab.or_else(|| session.leases.place_of(client, current, &open)) {
+            Some(tab) => tab,
+            None => live.engine.tab_of(&live.open_first_tab("about:blank").await?),
+        };
+        if let Some(client) = client {
+            session.leases.take_place(client, tab);
+        }
+        if request.pin_tab {
+            session.leases.lease(tab, &name_of(client), LEASE)?;
+        }
+        Ok(Self { tab: Some(tab), before: current.filter(|_| client.is_some()) })
+    }
+
+    /// A client with a name works on where it went; the session's current tab stays what it was for others.
+    pub(crate) async fn settle(&self, session: &Session, live: &LiveSession, client: Option<&ClientName>) {
+        let (Some(before), Some(client)) = (self.before, client) else { return };
+        let now = live.engine.current_tab();
+        if let Some(now) = now.filter(|now| *now != before) {
+            session.leases.take_place(client, now);
+            // A tab that has gone meanwhile is nobody's current one.
+            let _ = live.engine.make_current(before).await;
+        }
+    }
+}
+
+/// The tab that an action about tabs names in its parameters.
+fn named_tab(params: &Value) -> Option<TabId> {
+    ["id", "tab"].into_iter().find_map(|name| params.get(name)?.as_str()?.parse().ok())
+}

@@ -1,0 +1,209 @@
+//! `session`: starting, stopping and looking at sessions.
+
+use serde_json::{Value, json};
+use tabwire_wire::api::{ActionRequest, SessionOptions, SessionStatus};
+use tabwire_wire::{Failure, SessionName};
+
+use super::Context;
+use super::action::{ask_action, unreadable};
+use super::status::age;
+use crate::printer::table;
+use crate::session_command::SessionCommand;
+use crate::session_flags::{SessionFlags, ViewFlags};
+
+pub(super) fn run(context: &Context<'_>, command: SessionCommand) -> Result<(), Failure> {
+    match command {
+        SessionCommand::Start { name, options, view } => {
+            start(&context.in_session(name), "session_start", "starting the browser", options, view)
+        }
+        SessionCommand::Restart { name, options, view } => {
+            start(&context.in_session(name), "session_restart", "starting the browser anew", options, view)
+        }
+        SessionCommand::Stop { all: true, .. } => stop_all(context),
+        SessionCommand::Stop { name, .. } => stop(&context.in_session(name)),
+        SessionCommand::Delete { name } => delete(&context.in_session(name)),
+        SessionCommand::Rename { from, to } => rename(&context.in_session(Some(from)), &to),
+        SessionCommand::Status { name } => status(&context.in_session(name)),
+        SessionCommand::List { all } => list(context, all),
+    }
+}
+
+fn ask(context: &Context<'_>, action: &str, label: &str, params: Value) -> Result<Value, Failure> {
+    let request = ActionRequest { params, ..ActionRequest::default() };
+    Ok(json!(ask_action(context, action, label, request)?))
+}
+
+fn start(
+    context: &Context<'_>,
+    action: &str,
+    label: &str,
+    flags: SessionFlags,
+    view: ViewFlags,
+) -> Result<(), Failure> {
+    let restart = flags.restart;
+    let options = view.add_to(flags.into_options()?);
+    start_with(context, action, label, options, restart)
+}
+
+pub(super) fn start_with(
+    context: &Context<'_>,
+    action: &str,
+    label: &str,
+    options: SessionOptions,
+    restart: bool,
+) -> Result<(), Failure> {
+    let request = ActionRequest { options, restart, ..ActionRequest::default() };
+    let answer = ask_action(context, action, label, request)?;
+    let status = read_status(&answer.result)?;
+    context.printer.answer(&json!(answer), || describe(&status));
+    Ok(())
+}
+
+fn stop(context: &Context<'_>) -> Result<(), Failure> {
+    let answer = ask(context, "session_stop", "stopping", Value::Null)?;
+    context.printer.answer(&answer, || {
+        let name = &context.session;
+        match answer["result"]["stopped"].as_bool() {
+            Some(true) => format!("Session {name} is stopped; its browser: {}.", text(&answer, "browser")),
+            _ => format!("Session {name} was not running."),
+        }
+    });
+    Ok(())
+}
+
+fn stop_all(context: &Context<'_>) -> Result<(), Failure> {
+    let mut stopped = Vec::new();
+    for session in listed(context, false)?.into_iter().filter(|session| session.active) {
+        ask(&context.in_session(Some(session.name.clone())), "session_stop", "stopping", Value::Null)?;
+        stopped.push(session.name);
+    }
+    context.printer.answer(&json!({"stopped": stopped}), || match stopped.as_slice() {
+        [] => "No session of this project was running.".to_owned(),
+        names => {
+            let names: Vec<&str> = names.iter().map(SessionName::as_str).collect();
+            format!("Stopped: {}.", names.join(", "))
+        }
+    });
+    Ok(())
+}
+
+fn delete(context: &Context<'_>) -> Result<(), Failure> {
+    let answer = ask(context, "session_delete", "deleting", Value::Null)?;
+    context.printer.answer(&answer, || {
+        format!("Session {} is forgotten; its browser: {}.", context.session, text(&answer, "browser"))
+    });
+    Ok(())
+}
+
+fn rename(context: &Context<'_>, to: &SessionName) -> Result<(), Failure> {
+    let answer = ask(context, "session_rename", "renaming", json!({"to": to}))?;
+    context.printer.answer(&answer, || format!("Session {} is now called {to}.", context.session));
+    Ok(())
+}
+
+fn status(context: &Context<'_>) -> Result<(), Failure> {
+    let answer = match ask_if_running(context, "session_status", Value::Null)? {
+        Some(answer) => answer,
+        None => json!({"session": context.session, "result": SessionStatus {
+            name: context.session.clone(), state: "no daemon runs".to_owned(), ..SessionStatus::default()
+        }}),
+    };
+    let status = read_status(&answer["result"])?;
+    context.printer.answer(&answer, || describe(&status));
+    Ok(())
+}
+
+/// Asks a daemon that runs; none is started only to say that there is nothing.
+fn ask_if_running(context: &Context<'_>, action: &str, params: Value) -> Result<Option<Value>, Failure> {
+    if std::os::unix::net::UnixStream::connect(context.environment.paths.socket()).is_err()
+        && !context.has_records()
+    {
+        return Ok(None);
+    }
+    ask(context, action, "asking", params).map(Some)
+}
+
+fn listed(context: &Context<'_>, all: bool) -> Result<Vec<SessionStatus>, Failure> {
+    let Some(answer) = ask_if_running(context, "session_list", json!({"all": all}))? else {
+        return Ok(Vec::new());
+    };
+    serde_json::from_value(answer["result"]["sessions"].clone()).map_err(|error| unreadable(&error))
+}
+
+fn list(context: &Context<'_>, all: bool) -> Result<(), Failure> {
+    let sessions = listed(context, all)?;
+    context.printer.answer(&json!({"sessions": sessions}), || {
+        if sessions.is_empty() {
+            let place = if all { "" } else { " in this project; --all lists those of others" };
+            return format!("No sessions{place}. `tabwire open URL` starts one.");
+        }
+        let mut heading = vec!["SESSION", "STATE", "BROWSER", "SHARES", "OWNERSHIP", "PID", "TABS", "UP"];
+        if all {
+            heading.insert(0, "PROJECT");
+        }
+        let mut rows = vec![heading.into_iter().map(str::to_owned).collect()];
+        rows.extend(sessions.iter().map(|session| row(session, all)));
+        table(&rows)
+    });
+    Ok(())
+}
+
+fn row(session: &SessionStatus, all: bool) -> Vec<String> {
+    let project = all.then(|| session.project.to_string());
+    let cells = [
+        session.name.to_string(),
+        session.state.clone(),
+        session.browser_version.clone().unwrap_or_default(),
+        if session.isolation == "own" { "nothing".to_owned() } else { session.isolation.clone() },
+        session.ownership.clone(),
+        session.browser_pid.map(|pid| pid.to_string()).unwrap_or_default(),
+        if session.active { session.tabs.to_string() } else { String::new() },
+        if session.active { age(session.uptime_seconds) } else { String::new() },
+    ];
+    project.into_iter().chain(cells).collect()
+}
+
+fn read_status(value: &Value) -> Result<SessionStatus, Failure> {
+    serde_json::from_value(value.clone()).map_err(|error| unreadable(&error))
+}
+
+/// One session as people read it.
+fn describe(session: &SessionStatus) -> String {
+    let mut rows = vec![("session", session.name.to_string())];
+    if !session.project.is_global() {
+        rows.push(("project", session.project.to_string()));
+    }
+    rows.push(("state", session.state.clone()));
+    if session.active {
+        let window = if session.headed { "with a window" } else { "headless" };
+        let version = session.browser_version.as_deref().unwrap_or(&session.upstream);
+        rows.push(("browser", format!("{version}, {}, {window}", session.ownership)));
+        rows.extend(session.browser_pid.map(|pid| ("process", pid.to_string())));
+        rows.extend(
+            session
+                .endpoint
+                .clone()
+                .map(|endpoint| ("endpoint", format!("{endpoint} (the whole address: tabwire cdp-url)"))),
+        );
+        rows.extend(session.profile.clone().map(|profile| ("profile", profile)));
+        rows.push((
+            "shares",
+            if session.isolation == "own" { "nothing" } else { &session.isolation }.to_owned(),
+        ));
+        rows.push(("tabs", session.tabs.to_string()));
+        rows.push(("up", age(session.uptime_seconds)));
+    }
+    if !session.crashed_tabs.is_empty() {
+        rows.push(("crashed", format!("{} (tabwire reload --tab TAB)", session.crashed_tabs.join(", "))));
+    }
+    rows.extend(session.memory_bytes.map(|bytes| ("memory", format!("{} MiB", bytes / 1024 / 1024))));
+    if session.saves_state {
+        rows.push(("state is", "saved every 30 s".to_owned()));
+    }
+    let lines: Vec<String> = rows.into_iter().map(|(name, value)| format!("{name:<9}{value}")).collect();
+    lines.join("\n")
+}
+
+fn text<'a>(answer: &'a Value, field: &str) -> &'a str {
+    answer["result"][field].as_str().unwrap_or_default()
+}

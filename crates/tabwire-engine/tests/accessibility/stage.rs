@@ -46,8 +46,8 @@ impl Stage {
         let target =
             TargetId::new(created.to::<Value>().expect("reads")["targetId"].as_str().expect("an id"));
         let session = self.registry.attach(&target, PATIENCE).await.expect("attached");
-        // Not for accessibility: a tree that grows with the page depends on how fast each part comes, where elements
-        // own each other in circles. One that is asked for is made at once.
+        // Not for accessibility: where elements own each other in circles, a tree that grows with the page depends on how
+        // fast each part comes. One that is asked for is made at once.
         for domain in ["Page", "Runtime", "DOM"] {
             session.enable(domain).await.expect(domain);
         }

@@ -453,7 +453,11 @@ fn host() -> impl Strategy<Value = String> {
     let bracketed = prop::collection::vec(group, 1..10).prop_map(|groups| format!("[{}]", groups.join(":")));
     let joined = |parts: Vec<(String, &'static str)>| {
         let text: String = parts.into_iter().map(|(label, dot)| label + dot).collect();
-        if text.len() % 5 == 0 { text } else { text.trim_end_matches(['.', '。', '．']).to_owned() }
+        if text.len().is_multiple_of(5) {
+            text
+        } else {
+            text.trim_end_matches(['.', '。', '．']).to_owned()
+        }
     };
     prop_oneof![4 => named.prop_map(joined), 2 => numbered.prop_map(joined), 1 => bracketed]
 }

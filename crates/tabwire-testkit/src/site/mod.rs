@@ -86,7 +86,6 @@ impl Site {
     }
 
     /// What lets answers of `/held?gate=…` go from elsewhere.
-    #[must_use]
     pub fn releaser(&self) -> impl Fn(&str) + Send + Sync + 'static {
         let gates = Arc::clone(&self.gates);
         move |gate| gates.open(gate)

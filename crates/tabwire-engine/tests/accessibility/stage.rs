@@ -46,9 +46,7 @@ impl Stage {
         let target =
             TargetId::new(created.to::<Value>().expect("reads")["targetId"].as_str().expect("an id"));
         let session = self.registry.attach(&target, PATIENCE).await.expect("attached");
-        // Not for accessibility: where elements own each other in circles, a tree that grows with the page depends on how
-        // fast each part comes. One that is asked for is made at once.
-        for domain in ["Page", "Runtime", "DOM"] {
+        for domain in ["Page", "Runtime", "DOM", "Accessibility"] {
             session.enable(domain).await.expect(domain);
         }
         let tab = Tab { session, frames: Vec::new(), world: 0 };

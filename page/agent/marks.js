@@ -24,7 +24,7 @@ agent.marks = ({ area }) => inPass(() => {
 function isMarkable(element, marked) {
   if (UNSEEN_TAGS.has(element.localName)) return false;
   const role = roleOf(element);
-  const isActed = ACTED_ROLES.has(role) || element.hasAttribute("onclick") || (element.hasAttribute("tabindex") && element.tabIndex >= 0 && element.localName !== "body");
+  const isActed = ACTED_ROLES.has(role) || element.hasAttribute("onclick") || (element.hasAttribute("tabindex") && element.tabIndex >= 0 && element.localName !== "body") || (isListening(element) && element.querySelector(CONTROLS) === null);
   if (!isActed || role === "option" || marked.has(element.parentElement)) return false;
   return isExposed(element) && isShown(element) && isPerceivable(element);
 }

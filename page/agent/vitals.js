@@ -2,10 +2,10 @@
 // Knows nothing of what is good.
 
 /** Everything of a kind that the browser has kept; it keeps a bounded number of each. */
-function keptEntries(type, options) {
+function keptEntries(type) {
   if (!PerformanceObserver.supportedEntryTypes.includes(type)) return [];
   const observer = new PerformanceObserver(() => {});
-  observer.observe({ type, buffered: true, ...options });
+  observer.observe({ type, buffered: true });
   const entries = observer.takeRecords();
   observer.disconnect();
   return entries;
@@ -34,15 +34,38 @@ function layoutShift() {
   return { value: worst, count: entries.length, element: shortNameOf(source) };
 }
 
-/** The slow interactions, each by its slowest event; of many, the one that two in a hundred are slower than. */
-function interaction() {
-  const slowest = new Map();
-  for (const entry of [...keptEntries("event", { durationThreshold: 16 }), ...keptEntries("first-input")]) {
+/** Interactions that are remembered: the slowest. */
+const INTERACTIONS_KEPT = 256;
+
+/** The slowest event of each interaction. */
+const slowestEvents = new Map();
+
+function noteInteractions(entries) {
+  for (const entry of entries) {
     if (!entry.interactionId) continue;
-    const known = slowest.get(entry.interactionId);
-    if (known === undefined || known.duration < entry.duration) slowest.set(entry.interactionId, entry);
+    const known = slowestEvents.get(entry.interactionId);
+    if (known === undefined || known.duration < entry.duration) slowestEvents.set(entry.interactionId, entry);
   }
-  const ordered = [...slowest.values()].sort((first, second) => second.duration - first.duration);
+  if (slowestEvents.size <= 2 * INTERACTIONS_KEPT) return;
+  const ordered = slowestOrdered();
+  slowestEvents.clear();
+  for (const entry of ordered.slice(0, INTERACTIONS_KEPT)) slowestEvents.set(entry.interactionId, entry);
+}
+
+function slowestOrdered() {
+  return [...slowestEvents.values()].sort((first, second) => second.duration - first.duration);
+}
+
+/** Watches from the document's start: of events of less than 104 ms the browser keeps none for who asks later. */
+const interactionObserver = new PerformanceObserver((list) => noteInteractions(list.getEntries()));
+for (const type of ["event", "first-input"]) {
+  if (PerformanceObserver.supportedEntryTypes.includes(type)) interactionObserver.observe({ type, buffered: true, durationThreshold: 16 });
+}
+
+/** The interactions, each by its slowest event; of many, the one that two in a hundred are slower than. */
+function interaction() {
+  noteInteractions(interactionObserver.takeRecords());
+  const ordered = slowestOrdered();
   const count = performance.interactionCount ?? ordered.length;
   const chosen = ordered[Math.min(Math.floor(count / 50), ordered.length - 1)];
   return { value: chosen?.duration ?? null, count, event: chosen?.name, element: shortNameOf(chosen?.target) };

@@ -34,17 +34,20 @@ class Walk {
     this.full = full;
     this.depth = options.depth ?? Infinity;
     this.from = options.from > 0 ? options.from - 1 : null;
-    this.listened = options.listened?.length > 0 ? new Set(options.listened) : null;
     this.queues = [];
     this.nearest = 0;
     this.spent = 0;
     this.behind = false;
     this.dialogs = new Map();
+    this.start = null;
+    this.takers = new Map();
+    this.wanted = null;
   }
 
   /** Walks everything below a root element. */
   run(root) {
     const view = viewOf(root.ownerDocument, 0);
+    this.start = root;
     const start = this.piece(root, null, view, 0);
     start.isRoot = true;
     this.wait(start);
@@ -127,8 +130,8 @@ class Walk {
     piece.concealed = concealment;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style);
     // Only those inside ask for it.
-    if (element.firstElementChild !== null || !isPlainHolder(element)) piece.pointer = style.cursor === "pointer";
-    if (piece.node === null && isHollow(element)) coverTexts(piece, style);
+    if (element.firstElementChild !== null || !isPlainHolder(element) || this.takes(element)) piece.pointer = style.cursor === "pointer";
+    if (piece.node === null && isHollow(element) && !element.hasAttribute("aria-owns")) coverTexts(piece, style);
     else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, exposure);
   }
 
@@ -136,7 +139,7 @@ class Walk {
     const { element } = piece;
     const role = isEditingHost(element) && !ACTED_ROLES.has(roleOf(element)) ? "textbox" : roleOf(element);
     const known = ACTED_ROLES.has(role) || element.localName === "label";
-    const reason = known ? "" : clickReasonOf(element, style, piece.pointer || piece.quiet, this.listened);
+    const reason = known ? "" : clickReasonOf(piece, style);
     piece.role = role;
     if (piece.quiet && reason === "" && !ACTED_ROLES.has(role)) return;
     const isClosed = CLOSED_ROLES.has(role);
@@ -191,7 +194,7 @@ class Walk {
     const { element, node } = piece;
     if (element.localName === "svg" && !hasThingsInside(element)) return;
     if (node !== null && !piece.isRoot && isSealed(element, node)) return;
-    if (isHollow(element)) return;
+    if (isHollow(element) && !this.takes(element)) return;
     if (this.isTooDeep(piece)) {
       piece.below = element.childElementCount;
       piece.total = piece.below;
@@ -219,15 +222,45 @@ class Walk {
     const measured = !piece.isSmall && !this.full;
     const count = shadowRootOf(element)?.childElementCount ?? element.childElementCount;
     if ((count <= WHOLE_CHILDREN && !(piece.isRoot && this.from !== null)) || this.full) {
-      for (const child of composedChildren(element)) this.add(child, piece, silent, measured);
+      const wanted = count > WHOLE_CHILDREN ? this.wanted : null;
+      for (const child of composedChildren(element)) {
+        if (wanted !== null && child.nodeType === Node.ELEMENT_NODE && !wanted.admits(child)) continue;
+        this.add(child, piece, silent, measured);
+      }
     } else {
       this.addStretch(piece, silent, measured);
     }
+    if (this.takes(element)) this.addOwned(piece, silent);
     // The queue is a stack: the first child has to be the last one in.
     for (let at = piece.parts.length - 1; at >= 0; at--) {
       const part = piece.parts[at];
       if (typeof part !== "string") this.wait(part);
     }
+  }
+
+  /** Whether an element is shown with what it claims by aria-owns. What ends in its name shows nothing more. */
+  takes(element) {
+    if (!element.hasAttribute("aria-owns")) return false;
+    let takes = this.takers.get(element);
+    if (takes === undefined) {
+      takes = isWithin(element, this.start) && (exposureOf(element) & SHOWS_CHILDREN) !== 0 && !CLOSED_ROLES.has(roleOf(element)) &&
+        !SEALED_TAGS.has(element.localName) && !isEditingHost(element);
+      this.takers.set(element, takes);
+    }
+    return takes;
+  }
+
+  addOwned(piece, silent) {
+    for (const owned of ownedBy(piece.element)) {
+      if (ownerOf(owned) === piece.element && composedParent(owned) !== piece.element) this.add(owned, piece, silent, !this.full);
+    }
+  }
+
+  /** Whether an element is shown elsewhere, by one that claims it. */
+  isTaken(element, parent) {
+    if (element.id === "") return false;
+    const owner = ownerOf(element);
+    return owner !== null && owner !== parent && this.takes(owner);
   }
 
   addStretch(piece, silent, measured) {
@@ -265,7 +298,7 @@ class Walk {
       }
       return;
     }
-    if (child.nodeType !== Node.ELEMENT_NODE || UNSEEN_TAGS.has(child.localName)) return;
+    if (child.nodeType !== Node.ELEMENT_NODE || UNSEEN_TAGS.has(child.localName) || this.isTaken(child, piece.element)) return;
     if (child.localName === "br") {
       piece.parts.push(" ");
       return;
@@ -344,7 +377,7 @@ function isPlainHolder(element) {
 const SVG_CONTENT = "a, text, [role], [tabindex], [onclick], foreignObject";
 
 function hasThingsInside(svg) {
-  return svg.querySelector(SVG_CONTENT) !== null;
+  return svg.querySelector(SVG_CONTENT) !== null || listeningDrawings.has(svg);
 }
 
 const SEALED_TAGS = new Set(["audio", "canvas", "select", "video"]);

@@ -60,14 +60,15 @@ function lineOf(text, limit) {
 }
 
 /** Why something without a role can be acted on; "" if nothing says so. */
-function clickReasonOf(element, style, pointerAbove, listened) {
+function clickReasonOf(piece, style) {
+  const { element } = piece;
   if (element.hasAttribute("onclick") || element.hasAttribute("onmousedown") || element.hasAttribute("onpointerdown")) {
     return "handler";
   }
   if (element.tabIndex >= 0 && element.hasAttribute("tabindex")) return "focusable";
   if (element.getAttribute("draggable") === "true") return "draggable";
-  if (listened !== null && listened.has(keyOf(element))) return "handler";
-  if (!pointerAbove && style.cursor === "pointer" && element.localName !== "html" && element.localName !== "body") {
+  if (listens(piece)) return "listener";
+  if (!piece.pointer && !piece.quiet && style.cursor === "pointer" && element.localName !== "html" && element.localName !== "body") {
     return "pointer";
   }
   return "";
@@ -209,7 +210,8 @@ function describe(element, role, reason, concealed, settings) {
   const name = folded ? "" : lineOf(shownNameOf(element, role), concealed ? CONCEALED_NAME : limits.name);
   if (named && name === "" && reason === "") return null;
   const node = { role: shown, name, key: keyOf(element), acted, extra: null };
-  if (reason === "pointer") node.soft = true;
+  if (reason === "pointer" || reason === "listener") node.soft = true;
+  if (reason === "listener") node.listens = shown === "clickable" || !wanted.has(role) ? "alone" : "too";
   addDetails(node, element, role, reason, concealed, limits);
   return node;
 }

@@ -21,14 +21,16 @@ const PORTION_KEPT = 5000;
 let searched = null;
 
 /** Everything on the page, or what was there when this search began. */
-function searchedEntries(from, within) {
+function searchedEntries(from, within, words) {
   if (from > 0 && searched !== null && searched.within === within && searched.next === from) return searched;
   const walk = new Walk({ full: true, within });
   walk.budget = Infinity;
   return inPass(() => {
     const root = startOf({ within }, walk);
+    walk.wanted = root === null ? null : new Wanted(words, root);
     const entries = root === null ? [] : entriesOf(listOf(walk.run(root), walk.settings));
-    return { entries, within, next: 0, left: { spent: walk.isSpent(), behind: walk.behind } };
+    const uncounted = walk.wanted?.uncounted ?? 0;
+    return { entries, uncounted, within, next: 0, left: { spent: walk.isSpent(), behind: walk.behind } };
   });
 }
 
@@ -42,9 +44,11 @@ function keepSearch(search) {
  * Everything on the page from the entry `from` on, as JSON text: `{document, url, title, scroll, nodes, above, next}`.
  *
  * The first `above` nodes only say where the others stand. `next` is where the next portion starts; null at the end.
+ * With `words` only lines that may have all of them matter; `uncounted` tells how many long lists' children may have
+ * them too and were not looked at.
  */
-agent.find = ({ from = 0, characters = PORTION, within = null } = {}) => {
-  const search = searchedEntries(from, within);
+agent.find = ({ from = 0, characters = PORTION, within = null, words = [] } = {}) => {
+  const search = searchedEntries(from, within, words);
   const { entries } = search;
   const above = entriesAbove(entries, from);
   let end = from;
@@ -53,6 +57,6 @@ agent.find = ({ from = 0, characters = PORTION, within = null } = {}) => {
   keepSearch(search);
   return JSON.stringify({
     document: agent.document, url: location.href, title: lineOf(document.title, 200), scroll: scrollOf(document),
-    nodes: [...above, ...entries.slice(from, end)], above: above.length, next: search.next, left: search.left,
+    nodes: [...above, ...entries.slice(from, end)], above: above.length, next: search.next, left: search.left, uncounted: search.uncounted,
   });
 };

@@ -111,14 +111,31 @@ function prune(nodes) {
   const parents = parentsOf(nodes);
   const children = nodes.map(() => []);
   const kept = new Uint8Array(nodes.length);
+  const acted = new Uint32Array(nodes.length);
   for (let at = nodes.length - 1; at >= 0; at--) {
     const node = nodes[at];
+    const parent = parents[at];
     const below = children[at].reverse();
-    if (!settle(node, below, nodes, kept)) continue;
-    kept[at] = 1;
-    if (parents[at] >= 0) children[parents[at]].push(at);
+    const isDropped = node.listens !== undefined && acted[at] > LISTENED_INSIDE && !outgrow(node);
+    if (!isDropped && settle(node, below, nodes, kept)) kept[at] = 1;
+    if (parent < 0) continue;
+    acted[parent] += acted[at] + (kept[at] === 1 && node.acted ? 1 : 0);
+    if (kept[at] === 1) children[parent].push(at);
+    else if (isDropped) children[parent].push(...below.reverse());
   }
   return nodes.filter((_, at) => kept[at] === 1);
+}
+
+/** A listener on something that holds more than this to act on listens for what is inside, not for itself. */
+const LISTENED_INSIDE = 3;
+
+/** Takes back that something can be acted on; whether it is still worth telling. */
+function outgrow(node) {
+  const isTold = node.listens === "too";
+  node.acted = false;
+  node.soft = false;
+  if (node.extra !== null) delete node.extra.clickable;
+  return isTold;
 }
 
 /** Decides whether a node stays, and gives it its children's text as a name where that is what it shows. */

@@ -20,6 +20,9 @@ pub(crate) struct ConsoleEntry {
     /// Where it comes from: address, line and column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
+    /// What of the browser wrote it, if not the page: `network`, `security`, `deprecation`, `violation` and the like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
 }
 
 /// The last lines of a page's console.
@@ -99,21 +102,54 @@ struct Details {
     exception: Option<Argument>,
 }
 
+/// A line that the browser itself writes: a request that failed, something forbidden or out of date.
+#[derive(Deserialize)]
+struct Added {
+    entry: BrowserLine,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BrowserLine {
+    source: String,
+    level: String,
+    text: String,
+    url: Option<String>,
+    line_number: Option<u64>,
+    stack_trace: Option<Stack>,
+}
+
+/// A line of the console before it has a number.
+struct Line {
+    level: String,
+    text: String,
+    location: Option<String>,
+    source: Option<String>,
+}
+
 /// Levels that are counted; the protocol has fewer than twenty.
 const LEVELS: usize = 32;
 
 impl ConsoleLog {
     pub(crate) fn observe(&mut self, event: &Event) {
         let read = match event.method() {
-            "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_parts),
-            _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_parts()),
+            "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),
+            "Log.entryAdded" => event.to::<Added>().ok().map(|added| added.entry.into_line()),
+            _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_line()),
         };
-        if let Some((level, text, location)) = read {
-            self.push(level, &text, location);
+        if let Some(line) = read.filter(|line| !self.has_told(line)) {
+            self.push(line);
         }
     }
 
-    fn push(&mut self, level: String, text: &str, location: Option<String>) {
+    /// Whether a script's error that the browser writes down was told when it was thrown.
+    fn has_told(&self, line: &Line) -> bool {
+        line.source.as_deref() == Some("javascript")
+            && self.entries.iter().any(|entry| entry.level == "exception" && entry.text.contains(&line.text))
+    }
+
+    fn push(&mut self, line: Line) {
+        let Line { level, text, location, source } = line;
         self.count += 1;
         if self.counts.len() < LEVELS || self.counts.contains_key(&level) {
             *self.counts.entry(level.clone()).or_default() += 1;
@@ -121,11 +157,12 @@ impl ConsoleLog {
         if self.entries.len() == CONSOLE_ENTRIES {
             self.entries.pop_front();
         }
+        let text = text.as_str();
         let mut short: String = text.chars().take(CONSOLE_CHARACTERS).collect();
         if short.len() < text.len() {
             short.push('…');
         }
-        self.entries.push_back(ConsoleEntry { number: self.count, level, text: short, location });
+        self.entries.push_back(ConsoleEntry { number: self.count, level, text: short, location, source });
     }
 
     /// How many lines there have been.
@@ -180,15 +217,28 @@ impl ConsoleEntry {
 }
 
 impl Called {
-    fn into_parts(self) -> (String, String, Option<String>) {
+    fn into_line(self) -> Line {
         let text: Vec<String> = self.args.into_iter().map(Argument::into_text).collect();
+        let location = self.stack_trace.and_then(Stack::into_location);
+        Line { level: self.kind, text: text.join(" "), location, source: None }
+    }
+}
+
+impl BrowserLine {
+    fn into_line(self) -> Line {
+        // The browser's word for what is only for who wrote the page.
+        let level = if self.level == "verbose" { "debug".to_owned() } else { self.level };
         let place = self.stack_trace.and_then(Stack::into_location);
-        (self.kind, text.join(" "), place)
+        let location = place.or_else(|| {
+            let line = self.line_number.map(|line| format!(":{}", line + 1)).unwrap_or_default();
+            self.url.filter(|url| !url.is_empty()).map(|url| format!("{url}{line}"))
+        });
+        Line { level, text: self.text, location, source: Some(self.source) }
     }
 }
 
 impl Details {
-    fn into_parts(self) -> (String, String, Option<String>) {
+    fn into_line(self) -> Line {
         let said = self.exception.map(Argument::into_text).unwrap_or_default();
         let text = if said.is_empty() { self.text } else { format!("{} {said}", self.text) };
         let place = self.stack_trace.and_then(Stack::into_location);
@@ -196,7 +246,7 @@ impl Details {
             let (line, column) = (self.line_number + 1, self.column_number + 1);
             self.url.map(|url| format!("{url}:{line}:{column}"))
         });
-        ("exception".to_owned(), text, place)
+        Line { level: "exception".to_owned(), text, location: place, source: None }
     }
 }
 

@@ -33,6 +33,11 @@ impl DownloadStory {
         }
     }
 
+    /// Every download of the page that is remembered.
+    pub(crate) fn of_all_times() -> Self {
+        Self { since: 0, told: Vec::new(), tabs: Vec::new(), expected: 0 }
+    }
+
     /// The page told of a download.
     pub(crate) fn add(&mut self, begun: DownloadBegun) {
         self.told.push(begun);
@@ -56,7 +61,8 @@ impl DownloadStory {
         })
     }
 
-    fn pick(&self, entries: &Entries, page: &Page, browser: &Browser) -> Vec<Download> {
+    /// Those of the downloads that are the page's.
+    pub(crate) fn pick(&self, entries: &Entries, page: &Page, browser: &Browser) -> Vec<Download> {
         entries.since(self.since).filter(|download| self.is_ours(download, page, browser)).cloned().collect()
     }
 

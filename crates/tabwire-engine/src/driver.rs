@@ -80,6 +80,10 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// Sees to it that the frame above knows which of its elements holds this frame.
     fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()>;
 
+    /// Finds out which elements of a frame's document listen for clicks and tells its agent, as far as it does not
+    /// know. Says within a bounded time whether the agent was told anything; the rest goes on behind.
+    fn learn_listeners(&self, frame: &FrameId) -> Reply<bool>;
+
     /// Sends a command in the protocol's own words. Commands made one after the other arrive in that order.
     fn command(
         &self,

@@ -31,6 +31,8 @@ struct RemoteObject {
     description: Option<String>,
     #[serde(rename = "type", default)]
     kind: String,
+    class_name: Option<String>,
+    object_id: Option<String>,
 }
 
 pub(crate) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
@@ -87,6 +89,21 @@ impl Evaluation {
     /// Whether a function came out, which may be meant to be called.
     pub(crate) fn is_function(&self) -> bool {
         self.exception_details.is_none() && self.result.kind == "function"
+    }
+
+    /// Whether the text could not be read as a script, so that none of it was run.
+    pub(crate) fn is_not_a_script(&self) -> bool {
+        self.exception_details.as_ref().is_some_and(|details| {
+            let thrown = details.exception.as_ref().and_then(|thrown| thrown.class_name.as_deref());
+            // What a script throws comes from somewhere.
+            let is_thrown = details.stack_trace.as_ref().is_some_and(|stack| !stack.call_frames.is_empty());
+            thrown == Some("SyntaxError") && !is_thrown
+        })
+    }
+
+    /// The browser's name for an object that came out, unless it was an error.
+    pub(crate) fn held_object(&self) -> Option<&str> {
+        self.result.object_id.as_deref().filter(|_| self.exception_details.is_none())
     }
 
     /// Counts lines from a later one: what stands before is not the caller's.

@@ -3,12 +3,14 @@
 //! Fed with events; knows nothing of how they arrive.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use tabwire_cdp::CdpSession;
 use tabwire_wire::{CdpSessionId, FrameId};
 
 use crate::driver::Frame;
+use crate::listeners::Listeners;
 
 /// The world of a frame in which the agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -28,10 +30,25 @@ struct Entry {
     origin: String,
     session: CdpSession,
     world: Option<WorldId>,
+    /// The world of the page's own scripts.
+    own_world: Option<WorldId>,
     /// The parent's world that knows which element holds this frame.
     named_in: Option<WorldId>,
     /// Where it is on its way to, until the answer from there begins.
     leaving_for: Option<String>,
+    /// What is known of listeners in the frame's document, with the world that it was told to.
+    listeners: Option<(WorldId, Arc<Listeners>)>,
+}
+
+/// A frame whose listeners can be found out.
+#[derive(Debug)]
+pub(crate) struct ListenedFrame {
+    pub(crate) session: CdpSession,
+    /// The agent's world.
+    pub(crate) world: WorldId,
+    /// The world of the page's own scripts.
+    pub(crate) own_world: WorldId,
+    pub(crate) listeners: Arc<Listeners>,
 }
 
 /// A frame as the browser describes it.
@@ -78,6 +95,7 @@ impl FrameTable {
             if entry.session.id() != session.id() {
                 entry.session = session.clone();
                 entry.world = None;
+                entry.own_world = None;
             }
             if entry.parent.is_none() {
                 entry.parent = parent.cloned();
@@ -90,8 +108,10 @@ impl FrameTable {
             origin: String::new(),
             session: session.clone(),
             world: None,
+            own_world: None,
             named_in: None,
             leaving_for: None,
+            listeners: None,
         };
         self.frames.insert(frame.clone(), entry);
         self.order.push(frame.clone());
@@ -167,23 +187,41 @@ impl FrameTable {
         }
     }
 
+    pub(crate) fn own_world_made(&mut self, frame: &FrameId, world: WorldId, session: &CdpSession) {
+        if let Some(entry) = self.frames.get_mut(frame)
+            && entry.session.id() == session.id()
+        {
+            entry.own_world = Some(world);
+        }
+    }
+
     pub(crate) fn world_gone(&mut self, world: WorldId, session: &CdpSession) {
-        for entry in self.frames.values_mut() {
-            if entry.world == Some(world) && entry.session.id() == session.id() {
-                entry.world = None;
-            }
+        for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
+            entry.world.take_if(|known| *known == world);
+            entry.own_world.take_if(|known| *known == world);
         }
     }
 
     pub(crate) fn worlds_cleared(&mut self, session: &CdpSession) {
         for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
             entry.world = None;
+            entry.own_world = None;
         }
     }
 
     /// The process that serves a frame and the world its agent runs in.
     pub(crate) fn find(&self, frame: &FrameId) -> Option<(CdpSession, Option<WorldId>)> {
         self.frames.get(frame).map(|entry| (entry.session.clone(), entry.world))
+    }
+
+    /// What is known of listeners in the document that a frame shows, which begins with nothing.
+    pub(crate) fn listeners(&mut self, frame: &FrameId) -> Option<ListenedFrame> {
+        let entry = self.frames.get_mut(frame)?;
+        let (world, own_world) = (entry.world?, entry.own_world?);
+        let known = entry.listeners.take().filter(|(known, _)| *known == world);
+        let (_, listeners) = entry.listeners.insert(known.unwrap_or_else(|| (world, Arc::default())));
+        let listeners = Arc::clone(listeners);
+        Some(ListenedFrame { session: entry.session.clone(), world, own_world, listeners })
     }
 
     /// The frame that is asked on behalf of this one: itself, or the nearest above that can read it.

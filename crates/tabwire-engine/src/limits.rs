@@ -101,6 +101,24 @@ pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
 /// How long an action's answer waits for a window that the page said it opens.
 pub const SETTLE_WINDOW: Duration = Duration::from_secs(2);
 
+/// Listeners of a document that are waited for with every snapshot; a document with more is asked only now and then.
+pub const LISTENERS_QUICK: usize = 1_000;
+
+/// How long a snapshot waits at most to be told which elements listen for clicks; mostly it takes a few milliseconds.
+pub const LISTENERS_PATIENCE: Duration = Duration::from_millis(500);
+
+/// How often a document with many listeners is asked for them.
+pub const LISTENERS_AGAIN: Duration = Duration::from_secs(2);
+
+/// How long finding out what listens in a document may take in all.
+pub const LISTENERS_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Elements that listen which are handed to a page's agent at a time.
+pub const LISTENERS_AT_ONCE: usize = 250;
+
+/// Elements of a document that are known to listen for clicks; others are clickable if anything else says so.
+pub const LISTENERS_KNOWN: usize = 20_000;
+
 /// Characters a token is taken for when a budget is given in tokens.
 pub const CHARACTERS_PER_TOKEN: usize = 4;
 

@@ -91,7 +91,9 @@ impl Observer for PageRecord {
                     self.chooser.send_replace(Some(chooser.on(session)));
                 }
             }
-            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" => self.console().observe(event),
+            "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
+                self.console().observe(event);
+            }
             method if method.starts_with("Network.") => self.network.observe(session, event),
             _ => {}
         }

@@ -10,6 +10,15 @@ use crate::snapshot::{
     ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkAnswer,
 };
 
+/// What was learned of listeners while a page was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lesson {
+    /// The agents know more than when they were asked.
+    News,
+    /// They knew already.
+    Nothing,
+}
+
 impl Page {
     /// Takes a snapshot. `within` is a ref or other target whose element is looked into.
     pub(crate) async fn view(
@@ -23,10 +32,15 @@ impl Page {
         request.within = key;
         loop {
             let taken = self.view_once(&request, &frame, deadline).await;
+            let taken = match taken {
+                // What was learned meanwhile is told at once, not with the next snapshot.
+                Ok((_, Lesson::News)) => self.view_once(&request, &frame, deadline).await,
+                taken => taken,
+            };
             match taken {
                 // The document went while it was read; the new one is read in its place, once.
                 Err(failure) if again && within.is_none() && self.has_moved_on(&failure) => again = false,
-                Ok(mut snapshot) => {
+                Ok((mut snapshot, _)) => {
                     snapshot.fit(&request);
                     return Ok((snapshot, request));
                 }
@@ -60,7 +74,7 @@ impl Page {
         request: &SnapshotRequest,
         frame: &FrameId,
         deadline: Deadline,
-    ) -> Result<Snapshot, Failure> {
+    ) -> Result<(Snapshot, Lesson), Failure> {
         let frames = self.driver().frames();
         let below: Vec<&Frame> = frames.iter().filter(|other| is_below(other, frame, &frames)).collect();
         for inner in &below {
@@ -75,6 +89,8 @@ impl Page {
                 (inner.id.clone(), self.driver().call(&inner.id, "snapshot", &inner_request, deadline))
             })
             .collect();
+        let learning =
+            self.learn_listeners(std::iter::once(frame).chain(below.iter().map(|inner| &inner.id)));
         let first = WalkAnswer::read(&self.unless_blocked(first).await?)?;
         let mut others = Vec::new();
         for (frame, answer) in asked {
@@ -92,7 +108,22 @@ impl Page {
             }
         }
         self.refs().keep_frames(|frame| frames.iter().any(|there| there.id == *frame));
-        Ok(Snapshot::assemble(first, frame.clone(), others))
+        let lesson = learning.await;
+        Ok((Snapshot::assemble(first, frame.clone(), others), lesson))
+    }
+
+    /// Asks what listens for clicks in these frames, in the same breath as what was asked before. The answer comes
+    /// in a bounded time.
+    fn learn_listeners<'f>(&self, frames: impl Iterator<Item = &'f FrameId>) -> impl Future<Output = Lesson> {
+        let learning: Vec<_> = frames.map(|frame| self.driver().learn_listeners(frame)).collect();
+        async move {
+            let learned = futures_util::future::join_all(learning).await;
+            if learned.iter().any(|learned| matches!(learned, Ok(true))) {
+                Lesson::News
+            } else {
+                Lesson::Nothing
+            }
+        }
     }
 
     /// Searches everything on the page, or in an element.
@@ -105,11 +136,13 @@ impl Page {
         let (place, key) = self.find_place(within, deadline).await?;
         let frames = self.driver().frames();
         let mut search = Search::new(pattern);
-        for frame in frames.iter().filter(|other| other.id == place || is_below(other, &place, &frames)) {
+        let is_searched = |frame: &&Frame| frame.id == place || is_below(frame, &place, &frames);
+        self.learn_listeners(frames.iter().filter(is_searched).map(|frame| &frame.id)).await;
+        for frame in frames.iter().filter(is_searched) {
             let key = key.filter(|_| frame.id == place);
             let mut from = Some(0);
             while let Some(start) = from {
-                let argument = Search::argument(start, key);
+                let argument = search.argument(start, key);
                 let answer =
                     self.unless_blocked(self.driver().call(&frame.id, "find", &argument, deadline)).await;
                 match answer {

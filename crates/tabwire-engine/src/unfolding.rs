@@ -43,6 +43,8 @@ pub(crate) struct Unfolding {
     pub(crate) navigated: bool,
     /// Whether the page began to load another document and gave up.
     pub(crate) gave_up: bool,
+    /// The last request for a document whose answer says that there is none.
+    empty: Option<String>,
     /// Windows the page opened.
     pub(crate) windows: usize,
     pub(crate) downloads: Vec<DownloadBegun>,
@@ -61,6 +63,21 @@ struct RequestSent {
 #[serde(rename_all = "camelCase")]
 struct RequestOver {
     request_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Answered {
+    request_id: String,
+    #[serde(rename = "type", default)]
+    kind: String,
+    response: AnsweredWith,
+}
+
+#[derive(Deserialize)]
+struct AnsweredWith {
+    #[serde(default)]
+    status: u16,
 }
 
 #[derive(Deserialize)]
@@ -115,6 +132,10 @@ impl Unfolding {
                 }
             }
             "Network.responseReceived" => {
+                let answered: Answered = event.to()?;
+                if answered.kind == "Document" && matches!(answered.response.status, 204 | 205) {
+                    self.empty = Some(answered.request_id);
+                }
                 if let Some(answered) = self.under_way.get_mut(&event.to::<RequestOver>()?.request_id) {
                     answered.get_or_insert_with(Instant::now);
                 }
@@ -147,7 +168,11 @@ impl Unfolding {
                 }
             }
             "Page.windowOpen" => self.windows += 1,
-            "Page.frameStoppedLoading" if !self.navigated => self.gave_up |= self.loading.take().is_some(),
+            "Page.frameStoppedLoading" if !self.navigated => {
+                // A document's request has its loader's name. One without content becomes no download.
+                let stopped = self.loading.take();
+                self.gave_up |= stopped.is_some() && stopped != self.empty;
+            }
             "Page.downloadWillBegin" => {
                 self.loading = None;
                 self.downloads.push(event.to()?);

@@ -1,4 +1,4 @@
-//! Waiting until a page is in a state: an element, a text, an address, its loading, a script, a download.
+//! Waiting until a page is in a state: an element, a text, an address, its loading, a script.
 
 use futures_util::future::select_ok;
 use schemars::JsonSchema;
@@ -237,53 +237,6 @@ impl Page {
             };
             evaluation.into_result()?;
             return Ok(Waited::new("the function is true"));
-        }
-    }
-
-    /// Waits until a download that begins from now on has ended.
-    pub(crate) async fn wait_for_download(&self, deadline: Deadline) -> Result<Waited, Failure> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Begun {
-            guid: String,
-            suggested_filename: String,
-        }
-        #[derive(Deserialize)]
-        struct Progress {
-            guid: String,
-            state: String,
-        }
-        let mut events =
-            EventMix::new(self.driver().events(&["Page.downloadWillBegin", "Page.downloadProgress"]));
-        let mut begun: Option<Begun> = None;
-        loop {
-            let next = self.unless_blocked(async { Ok(events.next(deadline).await) }).await?;
-            let event = next.map_err(|error| match error {
-                CdpError::Timeout { after, .. } => {
-                    let message = format!("No download ended within {} ms.", after.as_millis());
-                    Failure::new(ErrorCode::Timeout, message).with_hint(
-                        "`tabwire downloads` lists what there is; start the wait before the click.",
-                    )
-                }
-                other => other.into_failure(),
-            })?;
-            if let Ok(started) = event.to::<Begun>() {
-                begun = Some(started);
-                continue;
-            }
-            let (Ok(progress), Some(begun)) = (event.to::<Progress>(), &begun) else { continue };
-            if progress.guid != begun.guid {
-                continue;
-            }
-            let name = PageText::new(&begun.suggested_filename).as_str().to_owned();
-            match progress.state.as_str() {
-                "completed" => return Ok(Waited { held: "a download ended".to_owned(), detail: Some(name) }),
-                "canceled" => {
-                    let message = format!("The download of {name:?} was broken off.");
-                    return Err(Failure::new(ErrorCode::DownloadFailed, message));
-                }
-                _ => {}
-            }
         }
     }
 }

@@ -80,6 +80,9 @@ pub(crate) enum Command {
         /// Open in a new tab.
         #[arg(long)]
         new_tab: bool,
+        /// Keep evidence of it: picture, Markdown, HTML and console lines, as files.
+        #[arg(long)]
+        capture: bool,
         #[command(flatten)]
         options: SessionFlags,
         #[command(flatten)]

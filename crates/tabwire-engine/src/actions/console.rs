@@ -15,6 +15,7 @@ use crate::snapshot::{LinkTarget, PageText, enclose};
 
 /// Show what the page wrote to its console since the last call, errors nobody caught included.
 ///
+/// So are lines that the browser writes: requests that failed, what was forbidden, what is out of date.
 /// Works while a dialog is open.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Console {
@@ -132,6 +133,7 @@ fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
         number: entry.number,
         level: PageText::new(&entry.level).as_str().to_owned(),
         text: PageText::cut(&entry.text, crate::limits::CONSOLE_CHARACTERS + 1).as_str().to_owned(),
+        source: entry.source.as_ref().map(|source| PageText::new(source).as_str().to_owned()),
         location: entry.location.as_ref().map(|place| LinkTarget::new(place).as_str().to_owned()),
     }
 }
@@ -147,7 +149,11 @@ impl Render for ConsoleLines {
         }
         let mut body = String::new();
         for line in &self.lines {
-            body.push_str(&format!("- {} {}", line.level, PageText::cut(&line.text, usize::MAX).quoted()));
+            body.push_str(&format!("- {}", line.level));
+            if let Some(source) = &line.source {
+                body.push_str(&format!(" ({source})"));
+            }
+            body.push_str(&format!(" {}", PageText::cut(&line.text, usize::MAX).quoted()));
             if let Some(place) = &line.location {
                 body.push_str(&format!(" at {}", LinkTarget::new(place).within(120)));
             }

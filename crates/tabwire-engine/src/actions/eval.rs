@@ -107,15 +107,50 @@ async fn evaluate(page: &Page, expression: &str, deadline: Deadline) -> Result<E
 }
 
 async fn evaluate_once(page: &Page, expression: &str, deadline: Deadline) -> Result<Evaluation, Failure> {
-    // Only the console's mode takes `await` outside a function, and only the other awaits a promise that
-    // the expression yields.
-    let awaits = expression.contains("await") && !is_written_as_function(expression.trim_start_matches('('));
     let params = json!({
         "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
-        "replMode": awaits,
     });
+    let evaluation = run(page, "Runtime.evaluate", &params, deadline).await?;
+    if expression.contains("await") && evaluation.is_not_a_script() {
+        return evaluate_with_await(page, expression, deadline).await;
+    }
+    Ok(evaluation)
+}
+
+/// Evaluates statements with `await` outside a function, which only the console's mode takes; and that mode does not
+/// await a promise that comes out in the end.
+async fn evaluate_with_await(
+    page: &Page,
+    expression: &str,
+    deadline: Deadline,
+) -> Result<Evaluation, Failure> {
+    let params = json!({
+        "expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true, "objectGroup": GROUP,
+    });
+    let evaluation = run(page, "Runtime.evaluate", &params, deadline).await?;
+    let Some(object) = evaluation.held_object() else { return Ok(evaluation) };
+    let params = json!({
+        "objectId": object, "functionDeclaration": "function () { return this; }", "awaitPromise": true,
+        "returnByValue": true,
+    });
+    let evaluation = run(page, "Runtime.callFunctionOn", &params, deadline).await;
+    let release = page.begin("Runtime.releaseObjectGroup", &json!({"objectGroup": GROUP}), deadline);
+    // What it answers is of no interest.
+    drop(release.await);
+    evaluation
+}
+
+/// What is held between two questions.
+const GROUP: &str = "tabwire-eval";
+
+async fn run(
+    page: &Page,
+    method: &'static str,
+    params: &Value,
+    deadline: Deadline,
+) -> Result<Evaluation, Failure> {
     page.unless_blocked(async {
-        let answer = page.begin("Runtime.evaluate", &params, deadline).await;
+        let answer = page.begin(method, params, deadline).await;
         if matches!(answer, Err(CdpError::Timeout { .. })) {
             // What still runs would keep the page from everything else.
             drop(page.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));

@@ -46,7 +46,7 @@ pub(crate) struct WaitFor {
     #[arg(long, value_name = "SCRIPT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     function: Option<String>,
-    /// A download that must begin and end.
+    /// A download that must end: one under way, or the next.
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     download: bool,
@@ -119,7 +119,7 @@ impl Action for WaitFor {
             return page.wait_for_function(function, deadline).await;
         }
         if self.download {
-            return page.wait_for_download(deadline).await;
+            return page.wait_for_download(context).await;
         }
         wait_for_time(self.time.unwrap_or_default(), deadline).await
     }

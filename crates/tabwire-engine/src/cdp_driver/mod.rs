@@ -4,6 +4,7 @@
 
 mod apply;
 mod file_input;
+mod learn;
 mod process_settings;
 mod setup;
 mod watch;
@@ -55,6 +56,7 @@ struct Inner {
     settings: Mutex<ProcessSettings>,
     watchers: Mutex<Watchers>,
     ready: tokio::sync::watch::Sender<Setup>,
+    tasks: TaskGroup,
 }
 
 /// How far the page is prepared.
@@ -84,6 +86,7 @@ impl CdpDriver {
             settings: Mutex::default(),
             watchers: Mutex::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
+            tasks: tasks.clone(),
         });
         let driver = Self { inner };
         driver.watch(session, None, tasks, observer);
@@ -271,6 +274,10 @@ impl Driver for CdpDriver {
     fn name_frame(&self, frame: &Frame, deadline: Deadline) -> Reply<()> {
         let (driver, frame) = (self.clone(), frame.clone());
         Box::pin(async move { driver.tell_owner(&frame, deadline).await })
+    }
+
+    fn learn_listeners(&self, frame: &FrameId) -> Reply<bool> {
+        self.learn(frame)
     }
 
     fn command(

@@ -37,6 +37,7 @@ impl CdpDriver {
             begin("Runtime.enable", json!({})),
             begin("Page.addScriptToEvaluateOnNewDocument", script),
             begin("Network.enable", json!({})),
+            begin("Log.enable", json!({})),
             begin("Target.setAutoAttach", children),
         ];
         if is_page {

@@ -28,6 +28,7 @@ const METHODS: &[&str] = &[
     "Page.fileChooserOpened",
     "Runtime.consoleAPICalled",
     "Runtime.exceptionThrown",
+    "Log.entryAdded",
 ];
 
 /// What tells of requests, on pages, frames and workers alike. A table.
@@ -110,6 +111,8 @@ struct World {
 #[serde(rename_all = "camelCase")]
 struct WorldFrame {
     frame_id: FrameId,
+    #[serde(default)]
+    is_default: bool,
 }
 
 #[derive(Deserialize)]
@@ -239,8 +242,14 @@ impl CdpDriver {
             }
             "Runtime.executionContextCreated" => {
                 let context = event.to::<WorldMade>()?.context;
-                if let Some(place) = context.aux_data.filter(|_| context.name == self.inner.world) {
-                    self.frames().world_made(&place.frame_id, context.id, session);
+                match context.aux_data {
+                    Some(place) if context.name == self.inner.world => {
+                        self.frames().world_made(&place.frame_id, context.id, session);
+                    }
+                    Some(place) if place.is_default => {
+                        self.frames().own_world_made(&place.frame_id, context.id, session);
+                    }
+                    _ => {}
                 }
             }
             "Runtime.executionContextDestroyed" => {

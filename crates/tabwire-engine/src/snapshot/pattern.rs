@@ -8,7 +8,25 @@ use crate::limits::{PATTERN_BYTES, PATTERN_CHARACTERS};
 
 /// What is searched for. Matching takes time in proportion to the text, whatever the pattern.
 #[derive(Clone, Debug)]
-pub(crate) struct Pattern(Regex);
+pub(crate) struct Pattern {
+    expression: Regex,
+    /// Words that a page must have for a line to match; none when that cannot be said.
+    words: Vec<String>,
+}
+
+/// Words of lines that are not a page's own. One that is part of them is on lines of pages that do not have it.
+const LINE_WORDS: &str = "alert alertdialog application article audio banner blockquote button canvas caption cell \
+    checkbox clickable code columnheader combobox complementary contentinfo definition deletion dialog directory \
+    document emphasis feed figure footer form generic grid gridcell group header heading iframe image img insertion \
+    label legend link list listbox listitem log main mark marquee math menu menubar menuitem menuitemcheckbox \
+    menuitemradio meter navigation none note option paragraph presentation progressbar radio radiogroup region row \
+    rowgroup rowheader scrollbar search searchbox section separator slider spinbutton status strong subscript \
+    suggestion superscript switch tab table tablist tabpanel term text textbox time timer toolbar tooltip tree \
+    treegrid treeitem unknown video h1 h2 h3 h4 h5 h6 level value options rows unseen opacity clipped off-screen \
+    font-size colour covered screen-reader-only checked selected expanded disabled required invalid focused pressed \
+    current readonly multiselectable multiple modal busy true false mixed page step location date horizontal vertical \
+    collapsed open closed grabbed hidden spelling grammar ascending descending other both inline autocomplete popup \
+    haspopup orientation sort placeholder";
 
 impl Pattern {
     /// A text, found in any case and with any blanks between its words.
@@ -18,7 +36,9 @@ impl Pattern {
     pub(crate) fn text(text: &str) -> Result<Self, Failure> {
         let text = PageText::new(text);
         let words: Vec<String> = text.as_str().split(' ').map(regex::escape).collect();
-        Self::build(&words.join(r"\s+"), true)
+        let mut pattern = Self::build(&words.join(r"\s+"), true)?;
+        pattern.words = needed_words(text.as_str());
+        Ok(pattern)
     }
 
     /// A regular expression, case sensitive unless it starts with `(?i)`.
@@ -38,7 +58,7 @@ impl Pattern {
             .case_insensitive(any_case)
             .size_limit(PATTERN_BYTES)
             .build()
-            .map(Self)
+            .map(|expression| Self { expression, words: Vec::new() })
             .map_err(|error| {
                 let reason = PageText::cut(&error.to_string(), 300);
                 Failure::new(
@@ -51,8 +71,28 @@ impl Pattern {
 
     /// Whether it occurs in a line.
     pub(crate) fn matches(&self, line: &str) -> bool {
-        self.0.is_match(line)
+        self.expression.is_match(line)
     }
+
+    /// Words that a page must have for a line to match, in lower case; none when that cannot be said.
+    pub(crate) fn words(&self) -> &[String] {
+        &self.words
+    }
+}
+
+/// The words of a text that only the page itself can have brought to a line.
+fn needed_words(text: &str) -> Vec<String> {
+    // Signs that are written differently in a page's markup or on our lines.
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:;!?/@#$+*() ".contains(letter);
+    if !text.chars().all(is_plain) {
+        return Vec::new();
+    }
+    let words = text.split(' ').map(str::to_lowercase);
+    // Levels of headings and the like are short numbers.
+    let is_short_number = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
+    words
+        .filter(|word| !word.is_empty() && !is_short_number(word) && !LINE_WORDS.contains(word.as_str()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -67,6 +107,16 @@ mod tests {
         assert!(Pattern::text("a.c").expect("valid").matches("A.C"));
         assert!(!Pattern::text("a.c").expect("valid").matches("abc"));
         assert!(Pattern::text("ÜBER").expect("valid").matches("über uns"));
+    }
+
+    #[test]
+    fn words_that_lines_have_anyway_are_not_looked_for_on_pages() {
+        let words = |text: &str| Pattern::text(text).expect("valid").words().to_vec();
+        assert_eq!(words("Button  Pay NOW 5000"), ["pay", "now", "5000"]);
+        assert_eq!(words("link"), [""; 0]);
+        assert_eq!(words("box 7"), [""; 0], "part of textbox, and a level");
+        assert_eq!(words("pay \"now"), [""; 0], "quotes are ours");
+        assert!(Pattern::regex("pay").expect("valid").words().is_empty());
     }
 
     #[test]

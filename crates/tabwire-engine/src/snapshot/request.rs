@@ -17,8 +17,6 @@ pub(crate) struct SnapshotRequest {
     pub(crate) from: Option<u32>,
     /// Levels to go down.
     pub(crate) depth: Option<u32>,
-    /// Elements that are known to listen for clicks.
-    pub(crate) listened: Vec<ElementKey>,
 }
 
 /// How much is wanted.
@@ -56,13 +54,12 @@ impl SnapshotRequest {
             "within": self.within,
             "from": self.from,
             "depth": self.depth,
-            "listened": self.listened,
         })
     }
 
     /// The same for a frame below: what is in it has its own elements.
     pub(crate) fn for_inner_frame(&self) -> Self {
-        Self { within: None, from: None, listened: Vec::new(), ..self.clone() }
+        Self { within: None, from: None, ..self.clone() }
     }
 
     /// Characters the text may have.

@@ -28,6 +28,8 @@ pub(crate) struct Search {
     /// Matches shown, and matches in all.
     shown: usize,
     total: usize,
+    /// Rows and items that may match too and were not looked at.
+    uncounted: usize,
 }
 
 /// What was found in one frame.
@@ -48,17 +50,20 @@ struct Portion {
     nodes: Vec<WalkNode>,
     above: usize,
     next: Option<u32>,
+    #[serde(default)]
+    uncounted: usize,
 }
 
 impl Search {
     /// Starts a search.
     pub(crate) fn new(pattern: Pattern) -> Self {
-        Self { pattern, frames: Vec::new(), shown: 0, total: 0 }
+        Self { pattern, frames: Vec::new(), shown: 0, total: 0, uncounted: 0 }
     }
 
     /// The argument of `agent.find`: everything from here on, in the element if one is given.
-    pub(crate) fn argument(from: u32, within: Option<ElementKey>) -> Value {
-        json!({ "from": from, "characters": SEARCH_PORTION, "within": within })
+    pub(crate) fn argument(&self, from: u32, within: Option<ElementKey>) -> Value {
+        let words = self.pattern.words();
+        json!({ "from": from, "characters": SEARCH_PORTION, "within": within, "words": words })
     }
 
     /// Takes a frame's answer. Returns where its next portion starts; none when that was the last.
@@ -71,6 +76,9 @@ impl Search {
             Failure::new(ErrorCode::Internal, format!("What the page answered is not readable: {error}."))
         })?;
         let next = portion.next;
+        if next.is_none() {
+            self.uncounted += portion.uncounted;
+        }
         let (above, url, title, document) = (portion.above, portion.url, portion.title, portion.document);
         let nodes: Vec<Node> = portion
             .nodes
@@ -155,7 +163,7 @@ impl Search {
                 Value::Object(object)
             })
             .collect();
-        json!({ "matches": self.total, "shown": self.shown, "frames": frames })
+        json!({ "matches": self.total, "more": self.uncounted > 0, "shown": self.shown, "frames": frames })
     }
 
     fn summary(&self) -> String {
@@ -163,6 +171,9 @@ impl Search {
             (0, _) => "nothing matches".to_owned(),
             (1, _) => "1 match".to_owned(),
             (total, shown) if total == shown => format!("{total} matches"),
+            (total, shown) if self.uncounted > 0 => {
+                format!("the first {shown} of more than {total} matches; search for more words to see others")
+            }
             (total, shown) => {
                 format!("the first {shown} of {total} matches; search for more words to see others")
             }

@@ -126,6 +126,36 @@ async fn console_and_errors_tell_what_is_new() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_the_browser_itself_writes_is_told_with_its_source() {
+    let stage = Stage::at("/console/errors").await;
+    stage.act("console", json!({})).await;
+    for id in ["#missing", "#refused", "#exception", "#rejection"] {
+        stage.act("click", json!({"target": id})).await;
+    }
+    let told = stage.act("console", json!({})).await;
+    let lines = told["lines"].as_array().expect("lines");
+    let of = |source: &str| lines.iter().filter(|line| line["source"] == source).collect::<Vec<_>>();
+    let missing = of("network");
+    assert!(
+        missing.iter().any(|line| line["level"] == "error"
+            && line["text"].as_str().is_some_and(|text| text.contains("404"))
+            && line["location"].as_str().is_some_and(|place| place.contains("/missing/resource"))),
+        "{told}"
+    );
+    assert!(
+        lines.iter().any(|line| line["text"].as_str().is_some_and(|text| text.contains("CORS"))),
+        "{told}"
+    );
+    for thrown in ["thrown by a click", "rejected by a click"] {
+        let times =
+            lines.iter().filter(|line| line["text"].as_str().is_some_and(|text| text.contains(thrown)));
+        assert_eq!(times.count(), 1, "{thrown}: {told}");
+    }
+    let text = stage.text("console", json!({"all": true})).await;
+    assert!(text.contains("- error (network) \"Failed to load resource"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_console_is_there_while_a_dialog_is_open() {
     let stage = Stage::at("/plain").await;
     let tab = Stage::tab(&stage.act("tab_new", json!({})).await);
@@ -154,6 +184,22 @@ async fn eval_takes_expressions_functions_and_elements() {
     check(json!({"expression": "function () { return this === window; }"}), json!(true)).await;
     check(json!({"expression": "await Promise.resolve(3)"}), json!(3)).await;
     check(json!({"expression": "new Promise((done) => setTimeout(done, 1, 4))"}), json!(4)).await;
+    for (expression, expected) in [
+        ("(async () => { async function f() { return await 1 } return await f() })()", json!(1)),
+        ("async function declared() { return await 2 } declared()", json!(2)),
+        ("const later = async () => { await null; return 3 }; later()", json!(3)),
+        ("const awaited = await Promise.resolve({a: 4}); awaited", json!({"a": 4})),
+        ("await null; Promise.resolve([5])", json!([5])),
+        ("for await (const x of [6]) { window.seen = x } seen", json!(6)),
+        ("if (true) { await 7 }", json!(7)),
+        ("'await'", json!("await")),
+    ] {
+        check(json!({"expression": expression}), expected).await;
+    }
+    let thrown = json!({"expression": "await null; throw new Error('after it')"});
+    let thrown = stage.fails(ErrorCode::EvalFailed, "eval", thrown).await;
+    assert!(thrown.message.contains("after it"), "{thrown:?}");
+    stage.fails(ErrorCode::EvalFailed, "eval", json!({"expression": "await ("})).await;
     check(json!({"expression": "window.own = 5; own"}), json!(5)).await;
     check(json!({"expression": "(e) => e.id + own", "element": "#outer"}), json!("outer5")).await;
     check(json!({"expression": "element.localName", "element": "h1"}), json!("h1")).await;

@@ -27,6 +27,7 @@ mod fill_form;
 mod fit_parameters;
 mod init_script;
 mod keys;
+mod listeners;
 mod moving;
 mod navigating;
 mod network_har;

@@ -11,7 +11,8 @@ async fn round_trips(stage: &Stage, trips: &RoundTrips, name: &str, params: Valu
     for _ in 0..3 {
         trips.take();
         stage.act(name, params.clone()).await;
-        fewest = fewest.min(trips.take());
+        // What is sent while something else is under way waits for the browser too.
+        fewest = fewest.min(trips.take().max(1));
     }
     fewest
 }

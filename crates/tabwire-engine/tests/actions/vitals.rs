@@ -53,3 +53,28 @@ async fn pages_that_measure_nothing_are_measured_too() {
     stage.fails(ErrorCode::BadArgs, "vitals", json!({"since": 1})).await;
     stage.check_wrong_moments("vitals", json!({})).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn quick_interactions_count_too() {
+    let stage = Stage::start().await;
+    stage
+        .show(
+            "<button id=first>First</button><button id=slower>Slower</button><script>
+             slower.addEventListener('click', () => { const end = performance.now() + 60; while (performance.now() < end); });
+             </script>",
+        )
+        .await;
+    stage.act("click", json!({"target": "#first"})).await;
+    stage.act("click", json!({"target": "#slower"})).await;
+    let mut told = json!(null);
+    for _ in 0..100 {
+        told = stage.act("vitals", json!({})).await;
+        if told["inp"]["element"] == "button#slower" {
+            break;
+        }
+        // Told with the frame after it.
+        stage.eval("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))").await;
+    }
+    assert_eq!(told["inp"]["element"], "button#slower", "{told}");
+    assert!(told["inp"]["value"].as_f64().is_some_and(|value| value >= 56.0), "{told}");
+}

@@ -80,3 +80,28 @@ async fn a_long_wait_on_one_tab_delays_nothing_elsewhere() {
         () = work => {}
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn downloads_are_waited_for_and_their_files_told() {
+    let stage = Stage::at("/downloads/routes").await;
+    let wait = stage.act("wait_for", json!({"download": true}));
+    let click = async {
+        stage.eval("setTimeout(() => location.href = '/download/report.txt', 50); 1").await;
+    };
+    let (waited, ()) = tokio::join!(wait, click);
+    assert_eq!(waited["held"], "\"report.txt\" is downloaded", "{waited}");
+    let path = waited["detail"].as_str().expect("a path");
+    assert_eq!(std::fs::read_to_string(path).expect("a file"), "report content\n");
+    // One that is under way when the wait begins counts; one that is over does not.
+    stage.fails(ErrorCode::Timeout, "wait_for", json!({"download": true})).await;
+    let slow = stage.site.url("a", "/download/slow?bytes=20&milliseconds=100");
+    stage.eval(&format!("location.href = {slow:?}; 1")).await;
+    while stage.act("downloads", json!({})).await["downloads"].as_array().map(Vec::len) != Some(2) {}
+    let waited = stage.act("wait_for", json!({"download": true})).await;
+    let path = waited["detail"].as_str().expect("a path");
+    assert_eq!(std::fs::read(path).expect("a file").len(), 20);
+    let broken = stage.site.url("a", "/download/broken?bytes=10&after=3");
+    stage.eval(&format!("setTimeout(() => location.href = {broken:?}, 50); 1")).await;
+    let failed = stage.try_act("wait_for", json!({"download": true})).await.expect_err("broken");
+    assert_eq!(failed.code, ErrorCode::DownloadFailed, "{failed:?}");
+}

@@ -46,15 +46,6 @@ async fn they_are_told_in_frames_and_shadow_roots_too() {
 }
 
 #[tokio::test]
-async fn listeners_that_somebody_knows_of_count() {
-    let stage = Stage::with("<section aria-label=S><ul><li>Listens</ul></section>").await;
-    let page = stage.snapshot(json!({})).await;
-    let key = page.key("listitem", "Listens");
-    let page = stage.snapshot(json!({"listened": [key]})).await;
-    assert_eq!(page.find("listitem", "Listens")[4], json!({"clickable": true}));
-}
-
-#[tokio::test]
 async fn controls_that_cannot_be_seen_are_marked() {
     let stage = Stage::with(
         r#"<button style="opacity:0">Shown when hovered</button><a href="http://shop.example/" style="position:absolute;left:-9999px">Skip</a>

@@ -7,6 +7,7 @@ mod actable;
 mod hostile;
 mod long_list;
 mod nearness;
+mod owned;
 mod part;
 mod reading;
 mod search;

@@ -32,3 +32,38 @@ async fn portions_make_up_the_whole_page() {
     assert!(portions > 2, "{portions} portions");
     assert_eq!(gathered, all);
 }
+
+#[tokio::test]
+async fn with_words_only_rows_that_may_have_them_are_walked() {
+    let mut stage = Stage::at("/table?rows=10000").await;
+    let found = stage.call("find", json!({"words": ["open", "4711"]})).await.expect("found");
+    let nodes = found["nodes"].as_array().expect("nodes");
+    assert_eq!(nodes.iter().filter(|node| node[1] == "button").count(), 1, "{} nodes", nodes.len());
+    assert_eq!(found["uncounted"], 0);
+    let found = stage.call("find", json!({"words": ["open"]})).await.expect("found");
+    let buttons = found["nodes"].as_array().into_iter().flatten().filter(|node| node[1] == "button").count();
+    assert_eq!(found["uncounted"].as_u64().map(|more| more + buttons as u64), Some(10_000));
+    // What is not in a row's own markup counts too: values, labels, CSS, shadow roots, addresses.
+    let rows: String = (0..100).map(|row| format!("<li>Row {row}</li>")).collect();
+    let special = r#"<li class=g>One</li><li><input aria-label=Field></li><li><label for=far>Quito</label></li><li><input id=far></li>
+        <li><b aria-labelledby=name>Two</b></li><li id=host></li><li>Pa<b>ri</b>s</li><li><img alt="Turin"> by night</li><li><a href="x/../wanted">Go</a></li>"#;
+    stage
+        .show(&format!(
+            r#"<base href="http://base.example/lima/"><style>.g::after {{ content: "Oslo" }}</style><p id=name>Rome</p><ul>{rows}{special}</ul>
+            <script>document.querySelector('input').value = 'Bern'; document.querySelector('#host').attachShadow({{mode: 'open'}}).innerHTML = 'Kiev';</script>"#
+        ))
+        .await;
+    for (words, role) in [
+        (json!(["oslo"]), "listitem"),
+        (json!(["bern"]), "textbox"),
+        (json!(["quito"]), "textbox"),
+        (json!(["kiev"]), "listitem"),
+        (json!(["paris"]), "listitem"),
+        (json!(["turin", "night"]), "img"),
+        (json!(["lima"]), "link"),
+    ] {
+        let found = stage.call("find", json!({"words": words})).await.expect("found");
+        let nodes = found["nodes"].as_array().expect("nodes");
+        assert!(nodes.len() < 40 && nodes.iter().any(|node| node[1] == role), "{words}: {found}");
+    }
+}

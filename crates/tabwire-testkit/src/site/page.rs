@@ -59,6 +59,7 @@ pub(super) const PAGES: &[Page] = &[
     page!("/click/enabled", HTML, "click_enabled.html"),
     page!("/click/sticky", HTML, "click_sticky.html"),
     page!("/click/targets", HTML, "click_targets.html"),
+    page!("/click/listeners", HTML, "click_listeners.html"),
     page!("/click/effects", HTML, "click_effects.html"),
     page!("/churn", HTML, "churn.html"),
     page!("/keys", HTML, "keys.html"),

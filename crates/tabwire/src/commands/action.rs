@@ -134,10 +134,11 @@ pub(super) fn run(
 pub(crate) fn open(
     context: &Context<'_>,
     params: Value,
+    capture: bool,
     options: SessionOptions,
     restart: bool,
 ) -> Result<(), Failure> {
-    let request = ActionRequest { params, options, restart, ..ActionRequest::default() };
+    let request = ActionRequest { params, capture, options, restart, ..ActionRequest::default() };
     let answer = ask_action(context, "open", "opening the page", request)?;
     context.printer.answer(&json!(answer), || {
         let result = &answer.result;

@@ -1,0 +1,132 @@
+//! Which nodes of a document listen for clicks, as far as is known. Knows nothing of how that is found out.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use crate::limits::{LISTENERS_AGAIN, LISTENERS_KNOWN, LISTENERS_QUICK};
+
+/// The browser's number for a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct NodeNumber(i64);
+
+/// What is known of one document; whoever finds out more holds it meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners {
+    pub(crate) known: Arc<tokio::sync::Mutex<Known>>,
+}
+
+/// The nodes that the document's agent knows of.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    /// The browser's name for the document.
+    pub(crate) document: Option<String>,
+    nodes: HashSet<NodeNumber>,
+    /// When the browser was asked, if it told of so many that it is not to be asked every time.
+    asked: Option<Instant>,
+}
+
+/// A listener as the browser describes it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listener {
+    #[serde(rename = "type")]
+    kind: String,
+    backend_node_id: Option<NodeNumber>,
+}
+
+/// Events that say an element can be clicked. Touches are left out: mostly they are for swiping.
+const KINDS: &[&str] = &["click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup"];
+
+/// What the agent has to be told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct News {
+    /// Nodes that listen, in the order of the document.
+    pub(crate) come: Vec<NodeNumber>,
+    /// Nodes that listen no longer.
+    pub(crate) gone: Vec<NodeNumber>,
+}
+
+impl Known {
+    /// Whether a snapshot waits for what is found out: not so where the browser has much to tell.
+    pub(crate) fn is_quick(&self) -> bool {
+        self.asked.is_none()
+    }
+
+    /// Whether it is time to ask the browser.
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        self.asked.is_none_or(|asked| now >= asked + LISTENERS_AGAIN)
+    }
+
+    /// What the agent has to be told, given all listeners of the document.
+    pub(crate) fn compare(&mut self, all: &[Listener], now: Instant) -> News {
+        self.asked = (all.len() > LISTENERS_QUICK).then_some(now);
+        let mut listening = HashSet::new();
+        let mut come = Vec::new();
+        for listener in all.iter().filter(|listener| KINDS.contains(&listener.kind.as_str())) {
+            let Some(node) = listener.backend_node_id else { continue };
+            if listening.len() < LISTENERS_KNOWN && listening.insert(node) && !self.nodes.contains(&node) {
+                come.push(node);
+            }
+        }
+        let mut gone: Vec<NodeNumber> = self.nodes.difference(&listening).copied().collect();
+        gone.sort_unstable();
+        News { come, gone }
+    }
+
+    /// The agent was told of nodes that listen.
+    pub(crate) fn add(&mut self, nodes: &[NodeNumber]) {
+        self.nodes.extend(nodes);
+    }
+
+    /// The agent was told of nodes that listen no longer.
+    pub(crate) fn remove(&mut self, nodes: &[NodeNumber]) {
+        for node in nodes {
+            self.nodes.remove(node);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listeners(all: &[(&str, i64)]) -> Vec<Listener> {
+        let listener = |&(kind, node): &(&str, i64)| Listener {
+            kind: kind.to_owned(),
+            backend_node_id: Some(NodeNumber(node)),
+        };
+        all.iter().map(listener).collect()
+    }
+
+    #[test]
+    fn only_what_is_new_or_gone_is_told() {
+        let mut known = Known::default();
+        let now = Instant::now();
+        let compare = |known: &mut Known, all: &[(&str, i64)]| known.compare(&listeners(all), now);
+        let news = compare(&mut known, &[("click", 3), ("keydown", 4), ("mousedown", 3), ("click", 1)]);
+        assert_eq!(news, News { come: vec![NodeNumber(3), NodeNumber(1)], gone: Vec::new() });
+        known.add(&news.come);
+        assert_eq!(compare(&mut known, &[("click", 3), ("click", 1)]), News::default());
+        let news = compare(&mut known, &[("pointerup", 9), ("click", 1)]);
+        assert_eq!(news, News { come: vec![NodeNumber(9)], gone: vec![NodeNumber(3)] });
+        known.remove(&news.gone);
+        assert_eq!(compare(&mut known, &[("click", 1)]), News::default());
+    }
+
+    #[test]
+    fn a_document_with_many_listeners_is_asked_now_and_then() {
+        let mut known = Known::default();
+        let now = Instant::now();
+        let many: Vec<(&str, i64)> = (0..30_000).map(|node| ("click", node)).collect();
+        assert_eq!(known.compare(&listeners(&many), now).come.len(), LISTENERS_KNOWN);
+        assert!(!known.is_quick() && !known.is_due(now));
+        let later = now + LISTENERS_AGAIN;
+        assert!(!known.is_quick() && known.is_due(later));
+        known.compare(&listeners(&many[..10]), later);
+        assert!(known.is_quick() && known.is_due(later));
+    }
+}

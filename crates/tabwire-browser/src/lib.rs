@@ -23,6 +23,7 @@ mod process_identity;
 mod process_memory;
 mod profile;
 mod profile_lock;
+mod quiet_preferences;
 mod random_name;
 mod sandbox;
 mod sweep;

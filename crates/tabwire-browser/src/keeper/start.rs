@@ -19,6 +19,7 @@ use crate::private_dir::PrivateDir;
 use crate::process_identity::ProcessIdentity;
 use crate::profile::{make_throw_away, refuse_default_profile, remove_throw_away, throw_away_home};
 use crate::profile_lock::{LockState, lock_state, remove_stale_lock};
+use crate::quiet_preferences;
 use crate::sandbox::SandboxObstacle;
 
 /// Everything a browser leaves on disk, removed with it.
@@ -112,6 +113,7 @@ fn prepare_profile(
         }
         make_throw_away(profile, own)?;
         traces.throw_away = Some(profile.clone());
+        quiet_preferences::write(profile)?;
     } else {
         PrivateDir::create(profile)?;
     }

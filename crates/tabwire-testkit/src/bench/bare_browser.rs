@@ -33,6 +33,12 @@ pub const FLAGS: &[&str] = &[
     "--no-sandbox",
 ];
 
+/// Nothing guesses at forms or offers to keep passwords.
+const PREFERENCES: &str = concat!(
+    r#"{"autofill":{"enabled":false,"profile_enabled":false,"credit_card_enabled":false},"#,
+    r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
+);
+
 impl BareBrowser {
     /// Starts the browser.
     ///
@@ -41,6 +47,11 @@ impl BareBrowser {
     #[must_use]
     pub fn start(executable: &Path) -> Self {
         let profile = tempfile::tempdir().expect("a directory");
+        // As a throw-away profile of ours begins.
+        let own = profile.path().join("Default");
+        std::fs::create_dir(&own)
+            .and_then(|()| std::fs::write(own.join("Preferences"), PREFERENCES))
+            .expect("written");
         let child = Command::new(executable)
             .args(FLAGS)
             .arg("--remote-debugging-port=0")

@@ -1,0 +1,30 @@
+//! What a throw-away profile starts with: nothing that guesses at forms or offers to keep passwords.
+//!
+//! Nobody will ever use what such a browser would remember, a bubble over the page is in an agent's way, and looking
+//! at every field as it is filled takes longer than the filling.
+
+use std::path::Path;
+
+use crate::error::BrowserError;
+use crate::private_dir::PrivateDir;
+
+const PREFERENCES: &str = concat!(
+    r#"{"autofill":{"enabled":false,"profile_enabled":false,"credit_card_enabled":false},"#,
+    r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
+);
+
+/// Writes them into a profile that no browser has used yet.
+pub(crate) fn write(profile: &Path) -> Result<(), BrowserError> {
+    let directory = PrivateDir::create(&profile.join("Default"))?;
+    let path = directory.path().join("Preferences");
+    std::fs::write(&path, PREFERENCES).map_err(|error| BrowserError::system("write", &path, error))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn they_are_what_a_browser_reads() {
+        let parsed: serde_json::Value = serde_json::from_str(super::PREFERENCES).unwrap();
+        assert_eq!(parsed["autofill"]["enabled"], false);
+    }
+}

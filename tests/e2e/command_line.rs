@@ -123,7 +123,7 @@ fn json_answers_keep_their_shape() {
     }
     assert_eq!(world.json(&["daemon", "status"])["pid"], status["pid"]);
     let findings = world.json(&["doctor"]);
-    assert_eq!(members(&findings["findings"][0]), ["check", "detail", "remedy", "verdict"]);
+    assert_eq!(members(&findings["findings"][0]), ["code", "fixed", "remedy", "sentence", "verdict"]);
     let closed = world.json(&["close"]);
     assert_eq!(closed["result"], serde_json::json!({"closed": "session", "browser": "ended"}));
     let nothing = world.run(&["--json", "close"]);

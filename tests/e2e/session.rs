@@ -97,7 +97,7 @@ fn a_home_with_a_long_path_is_explained() {
     let child = command.env("TABWIRE_HOME", &deep).spawn().expect("started");
     let findings = crate::world::wait(child, &["doctor"]).json();
     let wrong = findings["findings"].as_array().expect("findings").iter().any(|finding| {
-        finding["check"] == "socket path" && finding["verdict"] == "wrong" && finding["remedy"].is_string()
+        finding["code"] == "socket-path" && finding["verdict"] == "wrong" && finding["remedy"].is_string()
     });
     assert!(wrong, "{findings}");
 }

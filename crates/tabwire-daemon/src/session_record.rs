@@ -17,7 +17,7 @@ use crate::limits::REMEMBERED_TABS;
 use crate::remembered::Remembered;
 
 /// The version of this format; others are not read.
-const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 2;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct SessionRecord {

@@ -31,6 +31,6 @@ pub use origin::{Origin, safe_address};
 pub use reader::{Reader, parse_moment};
 pub use row::{Row, RowAsker, RowNumber, RowSession};
 pub use safe_message::SafeMessage;
-pub use set_aside::SetAside;
+pub use set_aside::{SetAside, set_aside};
 pub use summary::Summary;
 pub use telling::Telling;

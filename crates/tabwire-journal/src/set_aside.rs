@@ -18,8 +18,11 @@ pub struct SetAside {
 /// What belongs to a database besides its file.
 const COMPANIONS: [&str; 2] = ["-wal", "-shm"];
 
-/// Gives a journal and what belongs to it a name that is free.
-pub(crate) fn set_aside(path: &Path, reason: JournalError) -> Result<SetAside, JournalError> {
+/// Gives a journal and what belongs to it a name that is free. Nobody may have it open.
+///
+/// # Errors
+/// When it cannot be renamed, or every name that is tried is taken.
+pub fn set_aside(path: &Path, reason: JournalError) -> Result<SetAside, JournalError> {
     let stem = path.file_stem().unwrap_or_default();
     let word = if matches!(reason, JournalError::Newer { .. }) { "newer" } else { "damaged" };
     let name = |number: u32| {

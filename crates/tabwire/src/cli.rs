@@ -159,9 +159,12 @@ pub(crate) enum Command {
     },
     /// Check that everything Tabwire needs is there, and say what to do about what is not.
     Doctor {
-        /// Do what can be done safely.
+        /// Do what can be done safely, and say what was done.
         #[arg(long)]
         fix: bool,
+        /// Also start a browser, use it and end it, and say how long that took.
+        #[arg(long)]
+        launch: bool,
     },
     /// Find a browser, install one if there is none, and open the demo page.
     Demo {

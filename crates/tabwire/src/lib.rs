@@ -11,6 +11,7 @@ mod daemon_start;
 mod environment;
 mod exit;
 mod invocation;
+pub mod limits;
 mod printer;
 mod progress_line;
 mod project;

@@ -150,6 +150,9 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
             | Command::Daemon { command: Stop | Status | Logs { .. } },
         ) => Ok(Configuration::without_files()),
+        // What cannot be read is one of its findings.
+        Wanted::Command(Command::Doctor { .. }) => Ok(Configuration::load(environment, flags)
+            .unwrap_or_else(|_| Configuration::of_environment(environment, flags))),
         // One daemon serves all projects.
         Wanted::Command(Command::Daemon { command: Run { .. } | Start }) => {
             Configuration::load(environment, &GlobalFlags { global: true, ..flags.clone() })
@@ -179,7 +182,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             let restart = options.restart;
             cdp_url::run(context, http, share_all, options.into_options()?, restart)
         }
-        Command::Doctor { fix } => return doctor::run(context, fix),
+        Command::Doctor { fix, launch } => return doctor::run(context, doctor::Wish { fix, launch }),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Auth { command } => auth::run(context, command),

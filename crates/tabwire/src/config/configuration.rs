@@ -49,6 +49,15 @@ impl Configuration {
         Ok(built)
     }
 
+    /// What the environment and the flags set, as far as it can be read, without any file.
+    pub(crate) fn of_environment(environment: &Environment, flags: &GlobalFlags) -> Self {
+        let mut built = Self::without_files();
+        // A variable that cannot be read sets nothing here; whoever asks for this has been told already.
+        let _ = built.take_variables(environment);
+        built.take_flags(environment, flags);
+        built
+    }
+
     /// Nothing is set by anybody.
     pub(crate) fn without_files() -> Self {
         Self { set: vec![None; SETTINGS.len()], project: None }

@@ -203,7 +203,8 @@ pub(crate) fn make_throw_away(directory: &Path, owner: ProcessIdentity) -> Resul
     }
     let mark = serde_json::to_vec(&Mark { owner })
         .map_err(|error| BrowserError::system("mark", directory, error))?;
-    atomic_file::write(&directory.join(MARK), &mark)
+    // Without its mark nobody would ever remove it; what is not empty is not removed here either.
+    atomic_file::write(&directory.join(MARK), &mark).inspect_err(|_| drop(fs::remove_dir(directory)))
 }
 
 /// The keeper a directory was marked by; `None` when it is not ours to delete.

@@ -23,7 +23,7 @@ use crate::remembered::checked_base;
 use crate::request_files::RequestFiles;
 use crate::session::{Ready, Session, Wish};
 use crate::session_action::SessionAction;
-use crate::tab_choice::TabChoice;
+use crate::tab_choice::{TAB_CHANGERS, TabChoice};
 use crate::vault::Vault;
 
 #[derive(Deserialize)]
@@ -74,7 +74,7 @@ impl Prepared {
 impl Daemon {
     /// Runs an action, and writes the journal's row of it before it is answered.
     pub(crate) async fn act(
-        &self,
+        self: &Arc<Self>,
         name: &str,
         request: ActionRequest,
         caller: &Caller,
@@ -90,20 +90,27 @@ impl Daemon {
     }
 
     async fn act_noted(
-        &self,
+        self: &Arc<Self>,
         name: &str,
         request: ActionRequest,
         note: &mut Note,
     ) -> Result<ActionAnswer, Failure> {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         if let Some(action) = SessionAction::find(name) {
-            let answer = self.act_on_session(action, request).await?;
+            let acted = self.carry_out(|daemon| async move { daemon.act_on_session(action, request).await });
+            let answer = acted.await?;
             note.result(&answer.result);
             return Ok(answer);
         }
         match name {
             "open" => self.act_open(request, deadline, note).await,
-            "close" => self.act_close(request, deadline, note).await,
+            "close" => {
+                let closed =
+                    self.carry_out(|daemon| async move { daemon.act_close(request, deadline).await });
+                let answer = closed.await?;
+                note.result(&answer.result);
+                Ok(answer)
+            }
             _ => match find_action(name) {
                 Some(definition) => self.act_on_page(definition, request, note).await,
                 None => Err(unknown_action(name)),
@@ -130,12 +137,15 @@ impl Daemon {
         let context = self.context(&live, choice.tab, deadline, files, &request);
         note.place(&live.engine, choice.tab);
         let answered = definition.run(&context, request.params.clone()).await;
-        choice.settle(&session, &live, request.client.as_ref()).await;
+        choice.settle(&live).await;
         if definition.effect == Effect::Navigate {
             note.place(&live.engine, choice.tab);
             session.remember(&live);
         }
         let answered = answered?;
+        if let Some(client) = request.client.as_ref().filter(|_| TAB_CHANGERS.contains(&definition.name)) {
+            session.leases.follow_to(client, &answered.value);
+        }
         note.result(&answered.value);
         self.learn(&prepared, definition, &request, choice.tab, &answered.value);
         prepared.notices.extend(answered.notices);
@@ -233,7 +243,7 @@ impl Daemon {
             }
             None => format!("http://127.0.0.1:{}/demo", self.port),
         };
-        let choice = if live.engine.tab_count() == 0 {
+        let choice = if live.engine.tab_count() == 0 && request.client.is_none() {
             TabChoice::default()
         } else {
             TabChoice::make(&session, &live, &request).await?
@@ -244,7 +254,7 @@ impl Daemon {
         if let Some(witness) = witness {
             prepared.notices.extend(witness.finish(&context, opened.as_ref()).await);
         }
-        choice.settle(&session, &live, request.client.as_ref()).await;
+        choice.settle(&live).await;
         note.place(&live.engine, choice.tab);
         let result = opened?;
         note.result(&result);
@@ -266,12 +276,7 @@ impl Daemon {
         checked_address(&remembered.address(url)?).map(drop)
     }
 
-    async fn act_close(
-        &self,
-        request: ActionRequest,
-        deadline: Deadline,
-        note: &mut Note,
-    ) -> Result<ActionAnswer, Failure> {
+    async fn act_close(&self, request: ActionRequest, deadline: Deadline) -> Result<ActionAnswer, Failure> {
         let params: Close = read_params(&request.params)?;
         let key = request.key();
         let nothing = || {
@@ -285,17 +290,13 @@ impl Daemon {
             session.leases.check(tab, request.client.as_ref())?;
             live.engine.close_tab(tab, deadline).await?;
             session.remember(&live);
-            let result = json!({"closed": "tab", "tab": tab});
-            note.result(&result);
-            return Ok(bare_answer(&request, result));
+            return Ok(bare_answer(&request, json!({"closed": "tab", "tab": tab})));
         }
         let live = session.take_live().await.ok_or_else(nothing)?;
         let fate = self.fleet.end_session(&live).await?;
         self.sessions.forget(&key);
         self.sessions.store().forget_record(&key);
-        let result = json!({"closed": "session", "browser": fate.sentence()});
-        note.result(&result);
-        Ok(bare_answer(&request, result))
+        Ok(bare_answer(&request, json!({"closed": "session", "browser": fate.sentence()})))
     }
 }
 

@@ -15,7 +15,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::config::DaemonConfig;
 use crate::file_shelf::FileShelf;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, carried_out};
 use crate::gate::Gate;
 use crate::handshake::Handshake;
 use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
@@ -35,7 +35,7 @@ pub struct Daemon {
     pub(crate) config: DaemonConfig,
     pub(crate) port: u16,
     pub(crate) gate: Gate,
-    pub(crate) fleet: Fleet,
+    pub(crate) fleet: Arc<Fleet>,
     pub(crate) sessions: SessionTable,
     pub(crate) files: Arc<FileShelf>,
     pub(crate) scribe: Arc<Scribe>,
@@ -124,7 +124,7 @@ impl Daemon {
         let daemon = Arc::new(Self {
             port,
             gate: Gate::new(token),
-            fleet: Fleet::new(config.clone(), instance, tasks.clone()),
+            fleet: Arc::new(Fleet::new(config.clone(), instance, tasks.clone())),
             sessions: SessionTable::new(Household {
                 store: Arc::new(SessionStore::new(config.paths.sessions())),
                 files: Arc::clone(&files),
@@ -217,6 +217,22 @@ impl Daemon {
             *current = current.or(Some(ending));
             first
         });
+    }
+
+    /// Does work to its end, though whoever asked may leave before; the daemon waits for it when it makes room.
+    pub(crate) async fn carry_out<T: Send + 'static, F>(
+        self: &Arc<Self>,
+        work: impl FnOnce(Arc<Self>) -> F,
+    ) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, Failure>> + Send + 'static,
+    {
+        let (working, work) = (self.work.begin(), work(Arc::clone(self)));
+        carried_out(&self.tasks, async move {
+            let _working = working;
+            work.await
+        })
+        .await
     }
 
     /// Ends every launched browser; says how many.

@@ -334,6 +334,22 @@ fn claim_when_free(
     }
 }
 
+/// Does work to its end, though whoever asked may leave before: half a start or half a stop is nobody's.
+pub(crate) async fn carried_out<T: Send + 'static>(
+    tasks: &TaskGroup,
+    work: impl Future<Output = Result<T, Failure>> + Send + 'static,
+) -> Result<T, Failure> {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    tasks.start("carried-out", async move {
+        // Whoever asked may have left.
+        let _ = sender.send(work.await);
+    });
+    receiver.await.unwrap_or_else(|_| {
+        Err(Failure::new(ErrorCode::OutcomeUnknown, "The daemon ended while it was working on this.")
+            .with_hint("It may or may not have been done. Run the command again to start a new daemon."))
+    })
+}
+
 /// Runs blocking work off the runtime's threads.
 pub(crate) async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, BrowserError> + Send + 'static,

@@ -1,5 +1,7 @@
 //! What each route does, once the gate has let a request through.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -22,7 +24,12 @@ use crate::session_status::STOPPED;
 const DEMO: &str = include_str!("../../../web/demo.html");
 
 impl Daemon {
-    pub(crate) async fn handle(&self, admitted: Admitted, request: Request<Incoming>, door: Door) -> Answer {
+    pub(crate) async fn handle(
+        self: &Arc<Self>,
+        admitted: Admitted,
+        request: Request<Incoming>,
+        door: Door,
+    ) -> Answer {
         if let Err(failure) = check_version(&request, door) {
             return failed(&failure);
         }
@@ -56,9 +63,14 @@ impl Daemon {
                 Ok(json_answer(StatusCode::OK, &json!({"draining": true})))
             }
             RouteName::Stop => {
-                let stopped = self.stop_all().await;
-                self.end(Ending::Stop);
-                Ok(json_answer(StatusCode::OK, &json!({"stopped": true, "browsers": stopped})))
+                let stopped = self.carry_out(|daemon| async move {
+                    let stopped = daemon.stop_all().await;
+                    daemon.end(Ending::Stop);
+                    Ok(stopped)
+                });
+                stopped.await.map(|stopped| {
+                    json_answer(StatusCode::OK, &json!({"stopped": true, "browsers": stopped}))
+                })
             }
         };
         handled.unwrap_or_else(|failure| failed(&failure))

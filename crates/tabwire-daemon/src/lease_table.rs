@@ -147,6 +147,14 @@ impl LeaseTable {
         self.tables().take_place(client, tab);
     }
 
+    /// Notes that a client works from now on in the tab that a result names, if it names one.
+    pub(crate) fn follow_to(&self, client: &ClientName, result: &serde_json::Value) {
+        let named = result.get("tab").and_then(serde_json::Value::as_str);
+        if let Some(tab) = named.and_then(|tab| tab.parse().ok()) {
+            self.take_place(client, tab);
+        }
+    }
+
     /// Takes over what a session of another name had.
     pub(crate) fn take_from(&self, other: &Self) {
         let taken = std::mem::take(&mut *other.tables());

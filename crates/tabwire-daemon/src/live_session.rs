@@ -1,6 +1,7 @@
 //! A session with its browser.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use tabwire_engine::{Browser, Page};
@@ -8,8 +9,8 @@ use tabwire_engine::{Browser, Page};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId};
 
-use crate::hub::HubGone;
 use crate::served_browser::ServedBrowser;
+use crate::session::gone;
 use crate::session_record::{RunningRecord, SavedTab};
 
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct LiveSession {
     /// Its cookie jar in such a browser, when it has one of its own.
     pub(crate) context: Option<BrowserContextId>,
     pub(crate) since: Instant,
+    /// Set when the session was stopped and that is written down; what still wants to write it as running is late.
+    pub(crate) is_stopped: AtomicBool,
 }
 
 impl LiveSession {
@@ -35,7 +38,6 @@ impl LiveSession {
     /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
     pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
         let opened = self.browser.hub.open_tab(url, self.realm.clone()).await;
-        let gone = |gone: HubGone| Failure::new(ErrorCode::BrowserGone, format!("{gone}."));
         let target = opened.map_err(gone)?.ok_or_else(|| {
             Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
                 .with_hint("Check the address; `tabwire status` shows how the browser is.")

@@ -1,5 +1,6 @@
 //! One session: its browser, the engine that drives it, and what is remembered of it.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -11,7 +12,7 @@ use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::file_shelf::FileShelf;
-use crate::fleet::{Fleet, in_background};
+use crate::fleet::{Fleet, carried_out, in_background};
 use crate::hub::HubGone;
 use crate::lease_table::LeaseTable;
 use crate::limits::REMEMBER_AFTER;
@@ -43,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) saver: StateSaver,
     /// Held while the session is written down, so that the newest is what stays.
     saving: Mutex<()>,
+    /// Held while a client is given its tab, so that two never get the same one.
+    pub(crate) choosing: Mutex<()>,
 }
 
 /// What a caller wants of a session's browser.
@@ -96,6 +99,7 @@ impl Session {
             leases: LeaseTable::default(),
             saver: StateSaver::default(),
             saving: Mutex::new(()),
+            choosing: Mutex::new(()),
         }
     }
 
@@ -104,19 +108,37 @@ impl Session {
     }
 
     /// The session's browser, started or reached if there is none.
-    pub(crate) async fn ready(self: &Arc<Self>, fleet: &Fleet, wish: Wish<'_>) -> Result<Ready, Failure> {
-        let mut live = self.live.lock().await;
-        if let Some(running) = live.as_ref().filter(|running| !running.is_gone()) {
-            let differences = wish.options.differences(&running.options);
-            if differences.is_empty() {
-                let notices = self.told_otherwise(wish.defaults, &running.options);
-                return Ok(Ready { live: Arc::clone(running), notices, recovery: None });
-            }
-            if !wish.restart {
-                return Err(self.other_options(&differences));
-            }
+    pub(crate) async fn ready(
+        self: &Arc<Self>,
+        fleet: &Arc<Fleet>,
+        wish: Wish<'_>,
+    ) -> Result<Ready, Failure> {
+        if let Some(ready) = self.find_ready(self.live.lock().await.as_ref(), wish)? {
+            return Ok(ready);
         }
-        self.start_anew(fleet, wish, &mut live).await
+        let (session, fleet) = (Arc::clone(self), Arc::clone(fleet));
+        let (options, defaults, restart) = (wish.options.clone(), wish.defaults.clone(), wish.restart);
+        // A caller that leaves while a browser starts must not leave one behind that nobody knows of.
+        carried_out(&self.tasks, async move {
+            let wish = Wish { options: &options, defaults: &defaults, restart };
+            let mut live = session.live.lock().await;
+            match session.find_ready(live.as_ref(), wish)? {
+                Some(ready) => Ok(ready),
+                None => session.start_anew(&fleet, wish, &mut live).await,
+            }
+        })
+        .await
+    }
+
+    /// The browser that runs, if it is as wished for; nothing when one has to be started.
+    fn find_ready(&self, live: Option<&Arc<LiveSession>>, wish: Wish<'_>) -> Result<Option<Ready>, Failure> {
+        let Some(running) = live.filter(|running| !running.is_gone()) else { return Ok(None) };
+        let differences = wish.options.differences(&running.options);
+        if differences.is_empty() {
+            let notices = self.told_otherwise(wish.defaults, &running.options);
+            return Ok(Some(Ready { live: Arc::clone(running), notices, recovery: None }));
+        }
+        if wish.restart { Ok(None) } else { Err(self.other_options(&differences)) }
     }
 
     /// Ends the session's browser and starts it with the same tabs.
@@ -248,8 +270,9 @@ impl Session {
         let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
         engine.set_viewport(options.viewport);
         let engine = Arc::new(engine);
-        let live = LiveSession { browser, engine, asked, options, realm, context, since: Instant::now() };
-        let live = Arc::new(live);
+        let (since, is_stopped) = (Instant::now(), AtomicBool::new(false));
+        let live =
+            Arc::new(LiveSession { browser, engine, asked, options, realm, context, since, is_stopped });
         self.follow(&live);
         self.saver.start(self, &live);
         Ok(live)
@@ -277,17 +300,21 @@ impl Session {
         self.tasks.start("remember-session", async move { session.save(&live).await });
     }
 
-    /// Writes the session down as it is now.
+    /// Writes the session down as it is now; what goes wrong is logged, the last record stays.
     pub(crate) async fn save(self: &Arc<Self>, live: &LiveSession) {
+        let _ = self.try_save(live).await;
+    }
+
+    async fn try_save(&self, live: &LiveSession) -> Result<(), Failure> {
         let _saving = self.saving.lock().await;
-        if live.is_gone() {
-            // What is written of a browser's last tabs stays.
-            return;
+        if live.is_gone() || live.is_stopped.load(Ordering::Acquire) {
+            // What is written of a browser's last tabs stays, and that a session was stopped.
+            return Ok(());
         }
         let mut record = self.record();
         (record.asked, record.options) = (live.asked.clone(), live.options.clone());
         record.running = Some(live.to_record(self.endpoint()));
-        self.write(record).await;
+        self.write(record).await
     }
 
     /// Where CDP clients connect, without the secret.
@@ -300,22 +327,24 @@ impl Session {
         SessionRecord::new(self.key.clone(), self.secret.expose().to_owned(), remembered)
     }
 
-    async fn write(&self, record: SessionRecord) {
+    async fn write(&self, record: SessionRecord) -> Result<(), Failure> {
         let store = Arc::clone(&self.store);
-        if let Err(failure) = in_background(move || store.write(&record)).await {
+        let written = in_background(move || store.write(&record)).await;
+        if let Err(failure) = &written {
             tracing::warn!(%failure, session = %self.key, "a session could not be saved");
         }
+        written
     }
 
     /// Writes down what the session remembers, with or without a browser.
-    pub(crate) async fn save_remembered(self: &Arc<Self>) {
-        match self.find_live().await {
-            Some(live) => self.save(&live).await,
+    pub(crate) async fn save_remembered(self: &Arc<Self>) -> Result<(), Failure> {
+        match self.find_live().await.filter(|live| !live.is_gone()) {
+            Some(live) => self.try_save(&live).await,
             None => {
                 let _saving = self.saving.lock().await;
                 let mut record = self.store.find(&self.key).unwrap_or_else(|| self.record());
                 record.remembered = self.remembered().clone();
-                self.write(record).await;
+                self.write(record).await
             }
         }
     }
@@ -327,9 +356,11 @@ impl Session {
             self.saver.save_last(self, &taken).await;
         }
         let _saving = self.saving.lock().await;
+        taken.is_stopped.store(true, Ordering::Release);
         let mut record = self.record();
         (record.asked, record.options) = (taken.asked.clone(), taken.options.clone());
-        self.write(record).await;
+        // Logged; the browser ends all the same.
+        let _ = self.write(record).await;
         Some(taken)
     }
 
@@ -400,6 +431,7 @@ struct Parts {
 
 pub(crate) fn gone(gone: HubGone) -> Failure {
     Failure::new(ErrorCode::BrowserGone, format!("{gone}."))
+        .with_hint("Run the command again: it starts the browser anew, with the tabs it had.")
 }
 
 impl Session {

@@ -254,7 +254,8 @@ impl Daemon {
             SessionAction::ContextSet => {
                 let params: ContextParams = read_params(&request.params)?;
                 let url = params.url.map(|url| tabwire_engine::checked_address(&url)).transpose()?;
-                let base = params.base_url.as_deref().map(checked_base).transpose()?;
+                let base = params.base_url.as_deref().or(request.base_url.as_deref());
+                let base = base.map(checked_base).transpose()?;
                 let mut remembered = session.remembered();
                 remembered.url = url.or(remembered.url.take());
                 remembered.target = params.target.or(remembered.target.take());
@@ -265,7 +266,7 @@ impl Daemon {
             _ => {}
         }
         if action != SessionAction::ContextShow {
-            session.save_remembered().await;
+            session.save_remembered().await?;
         }
         let live = session.find_live().await;
         let mut shown = json!(*session.remembered());
@@ -293,6 +294,9 @@ impl Daemon {
         let live = session.find_live().await.ok_or_else(no_browser)?;
         let tabs = live.engine.list_tabs();
         session.leases.retain(|tab| tabs.iter().any(|info| info.tab == tab));
+        if action == SessionAction::TabLeases {
+            return Ok(bare_answer(request, json!({"leases": session.leases.list()})));
+        }
         let client = request.client.as_ref();
         let open: Vec<TabId> = tabs.iter().map(|info| info.tab).collect();
         let current = tabs.iter().find(|info| info.current).map(|info| info.tab);
@@ -310,11 +314,10 @@ impl Daemon {
                 let length = params.seconds.map_or(LEASE, Duration::from_secs);
                 json!(session.leases.lease(tab, &name_of(client), length)?)
             }
-            SessionAction::TabRelease => {
+            _ => {
                 let released = session.leases.release(tab, client, params.force)?;
                 json!({"tab": tab, "released": released})
             }
-            _ => json!({"leases": session.leases.list()}),
         };
         let mut answer = bare_answer(request, result);
         answer.tab = Some(tab);

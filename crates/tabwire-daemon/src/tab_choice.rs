@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tabwire_wire::api::ActionRequest;
-use tabwire_wire::{ClientName, Failure, TabId};
+use tabwire_wire::{Failure, TabId};
 
 use crate::lease_table::name_of;
 use crate::limits::LEASE;
 use crate::live_session::LiveSession;
 use crate::session::Session;
+
+/// Actions after which a client works in the tab that their result names.
+pub(crate) const TAB_CHANGERS: [&str; 2] = ["tab_new", "tab_select"];
 
 /// The tab that was chosen, and what has to be as before when the action is done.
 #[derive(Debug, Default)]
@@ -28,6 +31,8 @@ impl TabChoice {
         request: &ActionRequest,
     ) -> Result<Self, Failure> {
         let client = request.client.as_ref();
+        // Two clients that come at once must not both be given a tab that nobody has.
+        let _choosing = session.choosing.lock().await;
         if request.tab.is_none() {
             live.ensure_tab().await?;
         }
@@ -47,7 +52,14 @@ impl TabChoice {
         let current = tabs.iter().find(|info| info.current).map(|info| info.tab);
         let tab = match request.tab.or_else(|| session.leases.place_of(client, current, &open)) {
             Some(tab) => tab,
-            None => live.engine.tab_of(&live.open_first_tab("about:blank").await?),
+            None => {
+                let opened = live.engine.tab_of(&live.open_first_tab("about:blank").await?);
+                if let Some(current) = current {
+                    // A tab that has gone meanwhile is nobody's current one.
+                    let _ = live.engine.make_current(current).await;
+                }
+                opened
+            }
         };
         if let Some(client) = client {
             session.leases.take_place(client, tab);
@@ -58,12 +70,10 @@ impl TabChoice {
         Ok(Self { tab: Some(tab), before: current.filter(|_| client.is_some()) })
     }
 
-    /// A client with a name works on where it went; the session's current tab stays what it was for others.
-    pub(crate) async fn settle(&self, session: &Session, live: &LiveSession, client: Option<&ClientName>) {
-        let (Some(before), Some(client)) = (self.before, client) else { return };
-        let now = live.engine.current_tab();
-        if let Some(now) = now.filter(|now| *now != before) {
-            session.leases.take_place(client, now);
+    /// The session's current tab stays what it was, for others than the client that acted.
+    pub(crate) async fn settle(&self, live: &LiveSession) {
+        let Some(before) = self.before else { return };
+        if live.engine.current_tab().is_some_and(|now| now != before) {
             // A tab that has gone meanwhile is nobody's current one.
             let _ = live.engine.make_current(before).await;
         }

@@ -110,7 +110,7 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
 fn replace(path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Internal, format!("{} cannot be written: {error}.", path.display()))
-            .with_hint("Nothing was changed.")
+            .with_hint("Nothing was changed. Check that you may write there and that there is room.")
     };
     let real = if path.is_symlink() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
     let mode = fs::metadata(&real).map_or(0o600, |found| found.permissions().mode() & 0o777);

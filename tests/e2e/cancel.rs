@@ -1,0 +1,92 @@
+//! Commands that are called off, and machines that sleep: the browser and the session go on.
+
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::process::{is_running, signal};
+use crate::waiting::{eventually, find_eventually};
+use crate::world::{World, wait};
+
+/// How long daemon and browser stand still, as they would while a machine sleeps.
+const SLEEP: Duration = Duration::from_secs(4);
+
+#[test]
+fn an_interrupt_ends_the_command_and_its_work_and_nothing_else() {
+    let world = World::new();
+    world.open(&["data:text/html,<title>stays</title>"]);
+    let (daemon, browser) = (world.daemon_pid(), world.pid("browser_pid"));
+    let waiting = ["wait-for", "#never", "--timeout", "60s"];
+    let mut command = world.start(&waiting);
+    eventually("the command is under way", 10, || world.number("pending") > 0);
+    let asked = Instant::now();
+    signal(command.id().cast_signed(), Signal::INT);
+    let status = find_eventually(5, || command.try_wait().expect("our own child")).expect("it ends");
+    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+    // Shells tell this as 130, and end the loop or script the command was in.
+    assert_eq!(status.signal(), Some(2), "{status:?}");
+    assert!(is_running(browser) && is_running(daemon));
+    assert_eq!(world.eval("document.title"), "stays");
+    // The daemon waits no longer; the page's own part of the wait goes with its document.
+    world.run(&["navigate", "data:text/html,<title>next</title>"]).succeeded();
+    eventually("nothing is under way", 5, || world.number("pending") == 0);
+    assert_eq!((world.daemon_pid(), world.pid("browser_pid")), (daemon, browser));
+}
+
+#[test]
+fn an_interrupt_while_the_browser_starts_leaves_a_session_that_works() {
+    let world = World::new();
+    let mut command = world.start(&["open", "data:text/html,<title>first</title>"]);
+    eventually("a browser is starting", 20, || !world.browser_processes().is_empty());
+    signal(command.id().cast_signed(), Signal::INT);
+    let ended = find_eventually(5, || command.try_wait().expect("our own child"));
+    assert!(ended.is_some(), "it ends at once");
+    world.run(&["open", "data:text/html,<title>second</title>"]).succeeded();
+    assert_eq!(world.eval("document.title"), "second");
+    let is_browser = |each: &crate::process::Process| {
+        each.command.contains("--user-data-dir") && !each.command.contains("--type=")
+    };
+    let browsers: Vec<_> = world.browser_processes().into_iter().filter(is_browser).collect();
+    assert_eq!(browsers.len(), 1, "{browsers:#?}\n{}", world.log());
+    assert_eq!(world.files("runtime/profiles").len(), 1);
+}
+
+#[test]
+fn f34_what_stood_still_for_a_while_goes_on_where_it_was() {
+    let world = World::new();
+    let tab = world.open(&["--save-state", "data:text/html,<title>asleep</title>"]);
+    world.run(&["--as", "anna", "tab", "lease", &tab, "--for", "5m"]).succeeded();
+    let script = "setTimeout(() => document.title = 'awake', 1500); 1";
+    world.run(&["--as", "anna", "eval", script]).succeeded();
+    let arguments = [
+        "--as",
+        "anna",
+        "eval",
+        "while (document.title != 'awake') await new Promise(requestIdleCallback); 7",
+    ];
+    let waiting = world.start(&arguments);
+    eventually("the command is under way", 10, || world.number("pending") > 0);
+    let mut sleepers = world.processes();
+    sleepers.retain(|process| process.pid != waiting.id().cast_signed());
+    for process in &sleepers {
+        signal(process.pid, Signal::STOP);
+    }
+    std::thread::park_timeout(SLEEP);
+    for process in &sleepers {
+        signal(process.pid, Signal::CONT);
+    }
+    assert_eq!(wait(waiting, &arguments).succeeded().text(), "7");
+    let leased = world.json(&["tab", "leases"])["result"]["leases"].clone();
+    assert_eq!(leased[0]["owner"], "anna", "{leased}");
+    eventually("the state is saved as before", 15, || {
+        world.files("state/sessions").iter().any(|project| {
+            !world.files(&format!("state/sessions/{project}")).is_empty()
+                && world
+                    .files(&format!("state/sessions/{project}"))
+                    .iter()
+                    .any(|name| name.ends_with(".state"))
+        })
+    });
+    assert!(!world.log().contains("was gone"), "{}", world.log());
+}

@@ -129,6 +129,7 @@ impl Daemon {
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
         let mut prepared = self.prepare(&request).await?;
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
+        definition.check_names(&request.params)?;
         session.remembered().complete(definition, &mut request.params)?;
         let choice = TabChoice::make(&session, &live, &request).await?;
         // Counted from here: starting a browser takes time of its own.

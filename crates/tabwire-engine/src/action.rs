@@ -176,7 +176,10 @@ impl Definition {
     }
 
     /// Refuses parameters the action does not have: a misspelt one must not be dropped silently.
-    fn check_names(&self, params: &Value) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// With `BAD_ARGS` and the parameters there are.
+    pub fn check_names(&self, params: &Value) -> Result<(), Failure> {
         let given = match params {
             Value::Null => return Ok(()),
             Value::Object(given) if given.is_empty() => return Ok(()),

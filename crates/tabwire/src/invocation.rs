@@ -129,10 +129,10 @@ fn examples(definition: &Definition) -> String {
     format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"))
 }
 
-/// Lets the last required word be left out where the session remembers one: the last target, the last address.
+/// Lets the last word be left out where the session remembers one: the last target, the last address.
 fn remembering(command: clap::Command) -> clap::Command {
-    let words = command.get_positionals().filter(|word| word.is_required_set());
-    let Some(last) = words.last().map(|word| word.get_id().clone()) else { return command };
+    let last = command.get_positionals().last().filter(|word| word.is_required_set());
+    let Some(last) = last.map(|word| word.get_id().clone()) else { return command };
     let what = match last.as_str() {
         "target" => "the last target",
         "url" => "the last address",

@@ -13,8 +13,8 @@ use url::Url;
 /// What stands for the last one of its kind.
 pub(crate) const LAST: &str = "_";
 
-/// Actions whose `url` is an address to go to.
-const ADDRESSED: &[&str] = &["navigate", "tab_new", "download_file", "open"];
+/// Actions whose `url` is an address to go to; others read it in their own way.
+const ADDRESSED: &[&str] = &["navigate", "tab_new"];
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

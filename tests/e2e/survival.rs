@@ -149,6 +149,22 @@ impl Trial {
             |each: &Process| each.command.contains("--user-data-dir") && !each.command.contains("--type=");
         let browsers: Vec<_> = world.browser_processes().into_iter().filter(|each| first(each)).collect();
         assert_eq!(browsers.len(), 1, "{browsers:#?}");
+        self.remove_litter();
+    }
+
+    /// A browser that is killed as it makes a temporary directory leaves it, and nothing says whose it was. What the
+    /// living one has is left for it to remove.
+    fn remove_litter(&self) {
+        let (world, temporary) = (&self.world, self.world.home().join("tmp"));
+        let profile = world.files("runtime/profiles").into_iter().next().expect("the one profile");
+        let socket = world.runtime().join("profiles").join(profile).join("SingletonSocket");
+        let living = std::fs::read_link(socket).ok();
+        for name in world.files("tmp").iter().filter(|name| name.starts_with("org.chromium.Chromium.")) {
+            let directory = temporary.join(name);
+            if living.as_deref().is_none_or(|living| !living.starts_with(&directory)) {
+                std::fs::remove_dir_all(directory).expect("removed");
+            }
+        }
     }
 }
 

@@ -25,3 +25,9 @@ pub const CLOCK_SLACK: Duration = Duration::from_secs(300);
 
 /// Seconds since 1970 before which the clock is wrong for certain: the start of 2026.
 pub const CLOCK_FLOOR_SECONDS: u64 = 1_767_225_600;
+
+/// How long a browser that was ended may hold its profile.
+pub const DYING: Duration = Duration::from_secs(3);
+
+/// Pause between two looks at it.
+pub const DYING_LOOK: Duration = Duration::from_millis(50);

@@ -1,14 +1,17 @@
 //! What dead browsers and keepers left: descriptors, sockets, profiles, browsers without a keeper, profile locks.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use tabwire_browser::{Leftovers, LockState, Orphan, lock_state, remove_stale_lock, sweep};
+use tabwire_browser::{
+    BrowserError, Leftovers, LockState, Orphan, Swept, lock_state, remove_stale_lock, sweep,
+};
 use tabwire_wire::Failure;
 
 use super::Visit;
 use super::aside::set_aside;
 use super::finding::Finding;
-use crate::limits::DOCTOR_ENTRIES;
+use crate::limits::{DOCTOR_ENTRIES, DYING, DYING_LOOK};
 
 pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
     let runtime = &visit.paths().runtime;
@@ -75,7 +78,7 @@ fn stale(runtime: &Path, found: &Leftovers, fix: bool) -> Finding {
     if !fix {
         return finding;
     }
-    match sweep(runtime) {
+    match sweep_patiently(runtime) {
         Ok(swept) if swept.kept.is_empty() => finding.mended("they were removed"),
         Ok(swept) => {
             let kept: Vec<String> = swept.kept.iter().map(|path| path.display().to_string()).collect();
@@ -83,6 +86,18 @@ fn stale(runtime: &Path, found: &Leftovers, fix: bool) -> Finding {
             finding.not_mended(&format!("still in use: {}", kept.join(", "))).with_hint(remedy)
         }
         Err(error) => finding.not_mended(Failure::from(error).message.trim_end_matches('.')),
+    }
+}
+
+/// Sweeps, and again while a browser that was just ended still holds its profile.
+fn sweep_patiently(runtime: &Path) -> Result<Swept, BrowserError> {
+    let until = Instant::now() + DYING;
+    loop {
+        let swept = sweep(runtime)?;
+        if swept.kept.is_empty() || Instant::now() >= until {
+            return Ok(swept);
+        }
+        std::thread::sleep(DYING_LOOK);
     }
 }
 

@@ -95,6 +95,9 @@ pub const ERRORS_TOLD: usize = 5;
 /// How long an action's answer waits for animations that the action began.
 pub const SETTLE_ANIMATION: Duration = Duration::from_millis(1_000);
 
+/// Two frames, after which a page has noticed that an animation is over.
+pub const SETTLE_FRAMES: Duration = Duration::from_millis(34);
+
 /// How long the page agent may take to say whether a document is at rest.
 pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
 

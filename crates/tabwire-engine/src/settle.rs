@@ -19,8 +19,8 @@ use crate::driver::Reply;
 use crate::element::Element;
 use crate::event_mix::EventMix;
 use crate::limits::{
-    ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_LOADING, SETTLE_QUIET, SETTLE_REQUESTS,
-    SETTLE_WINDOW,
+    ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_FRAMES, SETTLE_LOADING, SETTLE_QUIET,
+    SETTLE_REQUESTS, SETTLE_WINDOW,
 };
 use crate::page::Page;
 use crate::rest::Rest;
@@ -103,7 +103,8 @@ impl Watch {
     /// Waits for animations that the action began and that end soon; longer ones are left to themselves.
     async fn await_animations(&self, rest: &Rest, deadline: Deadline) {
         let Some(end) = rest.animations_end.map(Duration::from_millis) else { return };
-        let until = tokio::time::Instant::now() + end.min(SETTLE_ANIMATION);
+        // What a page does at an animation's end it does with the frame after it.
+        let until = tokio::time::Instant::now() + end.min(SETTLE_ANIMATION) + SETTLE_FRAMES;
         tokio::time::sleep_until(until.min(deadline.instant())).await;
     }
 

@@ -107,6 +107,7 @@ async fn a_page_that_draws_itself_anew_can_be_clicked_by_words_and_not_by_ref() 
         stage.click(json!({"text": "Again"})).await;
     }
     let key = stage.run("locate", json!({"spec": {"text": "Again"}})).await["matches"][0]["key"].clone();
+    stage.eval("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))").await;
     let expired = stage.failure("prepare", json!({"spec": {"key": key}, "timeout": 1_000})).await;
     assert_eq!(expired["code"], "REF_EXPIRED");
 }

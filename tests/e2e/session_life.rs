@@ -53,7 +53,12 @@ fn sessions_are_listed_renamed_and_deleted() {
     world.run(&["--session", "one", "open", "data:text/html,<title>first</title>"]).succeeded();
     let pid = |name: &str| world.json(&["session", "status", name])["result"]["browser_pid"].clone();
     let browser = pid("one");
+    let address = |name: &str| world.run(&["--session", name, "cdp-url"]).succeeded().text().to_owned();
+    let before = address("one");
+    // Somebody asked about the name before it was taken.
+    world.run(&["--session", "uno", "context", "show"]).succeeded();
     world.run(&["session", "rename", "one", "uno"]).succeeded();
+    assert_eq!(address("uno"), before, "its address goes on");
     assert_eq!(names(&[]), ["two:true", "uno:true"]);
     assert_eq!(pid("uno"), browser, "its browser goes on");
     assert_eq!(world.run(&["--session", "uno", "eval", "document.title"]).succeeded().text(), "first");

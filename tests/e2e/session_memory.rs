@@ -71,6 +71,11 @@ fn relative_addresses_begin_with_the_base_url() {
     world.run(&["--session", "configured", "open", "/plain"]).succeeded();
     let at = world.run(&["--session", "configured", "get", "url"]).succeeded();
     assert_eq!(at.text(), site.url("b", "/plain"), "the project's file says where to begin");
+    std::fs::write(world.home().join("tabwire.toml"), format!("base_url = \"{}\"\n", site.url("a", "/")))
+        .expect("written");
+    world.run(&["--session", "configured", "open", "/plain"]).succeeded();
+    let at = world.run(&["--session", "configured", "get", "url"]).succeeded();
+    assert_eq!(at.text(), site.url("a", "/plain"), "what a file says is not remembered past it");
 }
 
 #[test]

@@ -45,6 +45,8 @@ struct Close {
 struct Prepared {
     session: Arc<Session>,
     live: Arc<LiveSession>,
+    /// Where relative addresses begin.
+    base_url: Option<String>,
     notices: Vec<String>,
     recovery: Option<Recovery>,
 }
@@ -61,7 +63,7 @@ impl Prepared {
             session: request.session.clone(),
             project: request.project.clone(),
             tab: tab.or_else(|| self.live.engine.current_tab()),
-            base_url: self.session.remembered().base_url.clone(),
+            base_url: self.base_url,
             recovered: self.recovery.is_some(),
             recovery: self.recovery,
             result,
@@ -127,10 +129,11 @@ impl Daemon {
     ) -> Result<ActionAnswer, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
+        definition.check_names(&request.params)?;
         let mut prepared = self.prepare(&request).await?;
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
-        definition.check_names(&request.params)?;
-        session.remembered().complete(definition, &mut request.params)?;
+        let remembered = session.remembered().based_on(prepared.base_url.clone());
+        remembered.complete(definition, &mut request.params)?;
         let choice = TabChoice::make(&session, &live, &request).await?;
         // Counted from here: starting a browser takes time of its own.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
@@ -214,12 +217,12 @@ impl Daemon {
         let session = self.sessions.obtain(&request.key())?;
         let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
         let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
-        {
-            let mut remembered = session.remembered();
-            let wanted = base.or_else(|| remembered.base_url.clone()).or(fallback);
-            remembered.base_url = wanted;
+        if base.is_some() && base != session.remembered().base_url {
+            session.remembered().base_url = base;
+            session.remember(&live);
         }
-        Ok(Prepared { session, live, notices, recovery })
+        let base_url = session.remembered().based_on(fallback).base_url;
+        Ok(Prepared { session, live, base_url, notices, recovery })
     }
 
     async fn act_open(
@@ -239,7 +242,7 @@ impl Daemon {
         let (session, live) = (Arc::clone(&prepared.session), Arc::clone(&prepared.live));
         let url = match params.url {
             Some(url) => {
-                let whole = session.remembered().address(&url)?;
+                let whole = session.remembered().based_on(prepared.base_url.clone()).address(&url)?;
                 checked_address(&whole)?
             }
             None => format!("http://127.0.0.1:{}/demo", self.port),
@@ -272,8 +275,7 @@ impl Daemon {
 
     fn check_before_start(&self, request: &ActionRequest, url: &str) -> Result<(), Failure> {
         let session = self.sessions.obtain(&request.key())?;
-        let mut remembered = session.remembered().clone();
-        remembered.base_url = remembered.base_url.or_else(|| request.default_base_url.clone());
+        let remembered = session.remembered().based_on(request.default_base_url.clone());
         checked_address(&remembered.address(url)?).map(drop)
     }
 

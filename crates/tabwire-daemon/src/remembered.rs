@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_engine::Definition;
-use tabwire_wire::{ErrorCode, Failure, FrameId, TabId};
+use tabwire_wire::{ErrorCode, Failure};
 use url::Url;
 
 /// What stands for the last one of its kind.
@@ -31,16 +31,6 @@ pub(crate) struct Remembered {
     /// What relative addresses begin with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base_url: Option<String>,
-    /// The frame that targets are looked for in.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) frame: Option<CurrentFrame>,
-}
-
-/// A frame of a tab.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct CurrentFrame {
-    pub(crate) tab: TabId,
-    pub(crate) frame: FrameId,
 }
 
 impl Remembered {
@@ -89,6 +79,12 @@ impl Remembered {
             }
             _ => Ok(text.to_owned()),
         }
+    }
+
+    /// The same with another base URL where it has none of its own: what a file says is not remembered, so that the
+    /// file may change.
+    pub(crate) fn based_on(&self, fallback: Option<String>) -> Self {
+        Self { base_url: self.base_url.clone().or(fallback), ..self.clone() }
     }
 
     /// Takes note of what an action was asked for and what it made.
@@ -173,7 +169,6 @@ mod tests {
             target: Some("#pay".to_owned()),
             output: Some("/x/shot.png".to_owned()),
             base_url: Some("https://b.example/app/".to_owned()),
-            frame: None,
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Session {
     saving: Mutex<()>,
     /// Held while a client is given its tab, so that two never get the same one.
     pub(crate) choosing: Mutex<()>,
+    /// Whether another name has taken over: nothing is written under this one any more.
+    is_renamed: AtomicBool,
 }
 
 /// What a caller wants of a session's browser.
@@ -100,6 +102,7 @@ impl Session {
             saver: StateSaver::default(),
             saving: Mutex::new(()),
             choosing: Mutex::new(()),
+            is_renamed: AtomicBool::new(false),
         }
     }
 
@@ -208,9 +211,16 @@ impl Session {
     ) -> Result<Arc<LiveSession>, Failure> {
         let browser = fleet.obtain(&options, &self.key).await?;
         notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
-        let (realm, context) = self.make_realm(&browser, &options).await?;
-        let parts = Parts { browser, asked, options, realm, context, book: None };
-        self.bring_up(parts).await
+        let served = Arc::clone(&browser);
+        let started = async {
+            let (realm, context) = self.make_realm(&browser, &options).await?;
+            self.bring_up(Parts { browser, asked, options, realm, context, book: None }).await
+        };
+        let started = started.await;
+        if started.is_err() {
+            served.remove_user();
+        }
+        started
     }
 
     /// The session's own part of a browser that it shares.
@@ -307,8 +317,9 @@ impl Session {
 
     async fn try_save(&self, live: &LiveSession) -> Result<(), Failure> {
         let _saving = self.saving.lock().await;
-        if live.is_gone() || live.is_stopped.load(Ordering::Acquire) {
-            // What is written of a browser's last tabs stays, and that a session was stopped.
+        let is_over = live.is_stopped.load(Ordering::Acquire) || self.is_renamed.load(Ordering::Acquire);
+        if live.is_gone() || is_over {
+            // What is written of a browser's last tabs stays, and that a session was stopped or renamed.
             return Ok(());
         }
         let mut record = self.record();
@@ -364,6 +375,14 @@ impl Session {
         Some(taken)
     }
 
+    /// Gives the session's files another name, which nothing that is still under way brings back.
+    pub(crate) async fn rename_files(&self, to: &SessionKey) -> Result<(), Failure> {
+        let _saving = self.saving.lock().await;
+        self.store.rename(&self.key, to)?;
+        self.is_renamed.store(true, Ordering::Release);
+        Ok(())
+    }
+
     /// Gives the session's browser to the same session under another name.
     pub(crate) async fn hand_over(self: &Arc<Self>, heir: &Arc<Self>) {
         let mut live = self.live.lock().await;
@@ -375,6 +394,7 @@ impl Session {
             *theirs = Some(running);
         }
         heir.leases.take_from(&self.leases);
+        heir.saver.take_from(&self.saver);
     }
 
     /// The session's browser if it has one now.

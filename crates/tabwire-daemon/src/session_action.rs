@@ -136,7 +136,7 @@ impl Daemon {
         let session = self.sessions.obtain(&request.key())?;
         let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
         let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
-        if let Some(base) = request.base_url.as_deref().or(request.default_base_url.as_deref()) {
+        if let Some(base) = request.base_url.as_deref() {
             session.remembered().base_url = Some(checked_base(base)?);
         }
         live.ensure_tab().await?;
@@ -144,7 +144,7 @@ impl Daemon {
         let status = session.status(false).await;
         let mut answer = bare_answer(&request, json!(status));
         answer.tab = live.engine.current_tab();
-        answer.base_url = session.remembered().base_url.clone();
+        answer.base_url = session.remembered().based_on(request.default_base_url.clone()).base_url;
         (answer.recovered, answer.recovery, answer.notices) = (recovery.is_some(), recovery, notices);
         Ok(answer)
     }
@@ -192,7 +192,9 @@ impl Daemon {
         if let Some(live) = session.find_live().await {
             session.save(&live).await;
         }
-        self.sessions.store().rename(&from, &to)?;
+        session.rename_files(&to).await?;
+        // Somebody may have asked about the name before; it is made anew, with this session's address.
+        self.sessions.forget(&to);
         let heir = self.sessions.obtain(&to)?;
         session.hand_over(&heir).await;
         self.sessions.forget(&from);
@@ -269,14 +271,15 @@ impl Daemon {
             session.save_remembered().await?;
         }
         let live = session.find_live().await;
-        let mut shown = json!(*session.remembered());
+        let remembered = session.remembered().based_on(request.default_base_url.clone());
+        let mut shown = json!(remembered);
         let tab = live.as_ref().and_then(|live| live.engine.current_tab());
         if let Some(members) = shown.as_object_mut() {
             members.insert("tab".to_owned(), json!(tab));
         }
         let mut answer = bare_answer(request, shown);
         answer.tab = tab;
-        answer.base_url = session.remembered().base_url.clone();
+        answer.base_url = remembered.base_url;
         Ok(answer)
     }
 

@@ -95,6 +95,11 @@ impl StateSaver {
         live.engine.give_state(content, passphrase.as_deref(), deadline).await.map(Some)
     }
 
+    /// Takes over what a session of another name found out.
+    pub(crate) fn take_from(&self, other: &Self) {
+        self.held.store(other.is_held(), Ordering::Release);
+    }
+
     /// Whether saving waits because a saved state could not be put back.
     pub(crate) fn is_held(&self) -> bool {
         self.held.load(Ordering::Acquire)

@@ -70,7 +70,9 @@ impl Browser {
 }
 
 /// Sealing takes long on purpose; it is done where it keeps nobody waiting.
-async fn apart(work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static) -> Result<Vec<u8>, Failure> {
+pub(crate) async fn apart(
+    work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static,
+) -> Result<Vec<u8>, Failure> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| {
         Err(Failure::new(ErrorCode::Internal, format!("Sealing broke off: {error}.")))

@@ -10,6 +10,7 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
+use crate::kept_state::apart;
 use crate::saved_state::SavedState;
 use crate::sealed_state::{self, Passphrase};
 use crate::state_keeper::{Loaded, StateKeeper, Untold};
@@ -186,14 +187,6 @@ impl State {
             (None, None) => Ok(None),
         }
     }
-}
-
-/// Does what takes long where it keeps nobody waiting.
-async fn apart(work: impl FnOnce() -> Result<Vec<u8>, Failure> + Send + 'static) -> Result<Vec<u8>, Failure> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|error| {
-        Err(Failure::new(ErrorCode::Internal, format!("Sealing broke off: {error}.")))
-    })
 }
 
 fn bad(message: &str, hint: &str) -> Failure {

@@ -8,24 +8,9 @@ use tabwire_cdp::{CdpError, CdpSession, Deadline};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use super::CdpDriver;
+use super::held_object::{Evaluated, Resolved};
 use crate::limits::SETUP_DEADLINE;
 use crate::snapshot::ElementKey;
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Held {
-    object_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Evaluated {
-    result: Held,
-}
-
-#[derive(Deserialize)]
-struct Resolved {
-    object: Held,
-}
 
 #[derive(Deserialize)]
 struct Described {

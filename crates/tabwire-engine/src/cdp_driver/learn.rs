@@ -14,6 +14,7 @@ use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::Instant;
 
 use super::CdpDriver;
+use super::held_object::{Evaluated, Resolved};
 use crate::driver::Reply;
 use crate::frame_table::{ListenedFrame, WorldId};
 use crate::limits::{LISTENERS_AT_ONCE, LISTENERS_DEADLINE, LISTENERS_PATIENCE, LISTENERS_QUICK};
@@ -41,17 +42,6 @@ struct Listed {
     listeners: Vec<Listener>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Held {
-    object_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Evaluated {
-    result: Held,
-}
-
 /// Whether what the agent was told makes a difference to a snapshot.
 #[derive(Deserialize)]
 struct Noted {
@@ -61,11 +51,6 @@ struct Noted {
 #[derive(Deserialize)]
 struct NotedValue {
     value: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Resolved {
-    object: Held,
 }
 
 impl CdpDriver {

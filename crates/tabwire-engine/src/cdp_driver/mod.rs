@@ -4,6 +4,7 @@
 
 mod apply;
 mod file_input;
+mod held_object;
 mod learn;
 mod process_settings;
 mod setup;

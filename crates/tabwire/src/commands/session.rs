@@ -154,13 +154,22 @@ fn row(session: &SessionStatus, all: bool) -> Vec<String> {
         session.name.to_string(),
         session.state.clone(),
         session.browser_version.clone().unwrap_or_default(),
-        if session.isolation == "own" { "nothing".to_owned() } else { session.isolation.clone() },
+        shared(session).to_owned(),
         session.ownership.clone(),
         session.browser_pid.map(|pid| pid.to_string()).unwrap_or_default(),
         if session.active { session.tabs.to_string() } else { String::new() },
         if session.active { age(session.uptime_seconds) } else { String::new() },
     ];
     project.into_iter().chain(cells).collect()
+}
+
+/// What the session has in common with others.
+fn shared(session: &SessionStatus) -> &'static str {
+    match session.isolation.as_str() {
+        "context" => "browser",
+        "shared" => "logins",
+        _ => "nothing",
+    }
 }
 
 fn read_status(value: &Value) -> Result<SessionStatus, Failure> {
@@ -186,10 +195,7 @@ fn describe(session: &SessionStatus) -> String {
                 .map(|endpoint| ("endpoint", format!("{endpoint} (the whole address: tabwire cdp-url)"))),
         );
         rows.extend(session.profile.clone().map(|profile| ("profile", profile)));
-        rows.push((
-            "shares",
-            if session.isolation == "own" { "nothing" } else { &session.isolation }.to_owned(),
-        ));
+        rows.push(("shares", shared(session).to_owned()));
         rows.push(("tabs", session.tabs.to_string()));
         rows.push(("up", age(session.uptime_seconds)));
     }

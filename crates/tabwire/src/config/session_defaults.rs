@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tabwire_wire::Failure;
 use tabwire_wire::api::{Isolation, SessionOptions};
+use tabwire_wire::{ErrorCode, Failure};
 
 use super::configuration::Configuration;
 use super::setting::Key;
@@ -13,8 +13,9 @@ impl Configuration {
     /// What files and variables say about the session's browser.
     ///
     /// # Errors
-    /// When a file of headers cannot be read.
+    /// When a file of headers cannot be read, or a policy is wished for that nothing enforces.
     pub(crate) fn session_defaults(&self) -> Result<SessionOptions, Failure> {
+        self.check_policy()?;
         let text = |key: Key| self.text(key).map(|set| set.value.to_owned());
         let switch = |key: Key| self.switch(key).map(|set| set.value);
         let list = |key: Key| self.list(key).map(|set| set.value.to_vec()).unwrap_or_default();
@@ -42,6 +43,23 @@ impl Configuration {
             browser_arguments: list(Key::BrowserArgs),
             ..shared
         })
+    }
+}
+
+impl Configuration {
+    /// Fails closed: who wants to be guarded must not be served as if they were.
+    fn check_policy(&self) -> Result<(), Failure> {
+        match self.text(Key::Policy) {
+            Some(set) if set.value != "open" => {
+                let message = format!(
+                    "The policy `{}` ({}) is not enforced yet; nothing was done.",
+                    set.value, set.origin
+                );
+                Err(Failure::new(ErrorCode::PolicyDenied, message)
+                    .with_hint("Set it to `open` to go on without, or wait for a version that has it."))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -75,6 +93,13 @@ mod tests {
         assert_eq!(options.browser_arguments, ["--lang=de"]);
         assert_eq!((options.isolation, options.save_state), (Some(Isolation::Context), None));
         assert!(configured(&[]).session_defaults().expect("readable").is_empty());
+    }
+
+    #[test]
+    fn a_policy_that_nothing_enforces_stops_everything() {
+        assert!(configured(&[(Key::Policy, "open")]).session_defaults().is_ok());
+        let failure = configured(&[(Key::Policy, "guarded")]).session_defaults().expect_err("refused");
+        assert_eq!(failure.code, ErrorCode::PolicyDenied);
     }
 
     #[test]

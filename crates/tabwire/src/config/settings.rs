@@ -187,9 +187,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         name: "policy",
         kind: Kind::Choice(&["guarded", "open"]),
         default: Some("open"),
-        meaning: "What may be done: `open`, or `guarded`, which refuses what was not granted.",
+        meaning: "What may be done: `open`, or `guarded`, which refuses what was not granted. Nothing enforces `guarded` yet, so with it no action is carried out.",
         variable: Some("TABWIRE_POLICY"),
-        flag: Some("--policy"),
+        flag: None,
         project: ProjectRule::Judged {
             judge: project_rule::no_wider,
             limits: "nothing wider than without it",

@@ -130,6 +130,26 @@ fn f27_a_second_signal_does_not_wait_for_work() {
 }
 
 #[test]
+fn f27_a_command_given_while_a_daemon_ends_is_served_by_the_next_as_soon_as_it_has() {
+    let world = World::new().with("TABWIRE_LINGER", "30");
+    world.open(&["about:blank"]);
+    let running = world.start(&["--json", "eval", "await new Promise((done) => setTimeout(done, 60000))"]);
+    eventually("the command is under way", 10, || world.number("pending") > 0);
+    let daemon = world.daemon_pid();
+    signal(daemon, Signal::TERM);
+    eventually("it stops listening", 5, || !world.socket().exists());
+    let mut waiting = world.start(&["eval", "1"]);
+    eventually("the next daemon waits for its place", 10, || {
+        world.processes().iter().filter(|process| process.command.contains("daemon run")).count() == 2
+    });
+    signal(daemon, Signal::TERM);
+    eventually("the command ends", 15, || waiting.try_wait().expect("our own child").is_some());
+    let outcome = wait(waiting, &["eval"]).succeeded();
+    assert_eq!(outcome.text(), "1");
+    assert_eq!(wait(running, &["eval"]).code, 1);
+}
+
+#[test]
 fn f27_a_signal_during_the_start_leaves_nothing() {
     let world = World::new().with("TABWIRE_LINGER", "30");
     let starting = world.start(&["--json", "open", "about:blank"]);

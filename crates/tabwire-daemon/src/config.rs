@@ -29,6 +29,8 @@ pub struct DaemonConfig {
     pub linger: Option<Duration>,
     /// Whether a journal is written.
     pub journal: bool,
+    /// How long to wait for the place of a daemon that has it and answers nobody.
+    pub patience: Duration,
     /// How long to stay with nothing to do.
     pub idle_exit: Duration,
 }

@@ -109,7 +109,8 @@ impl Daemon {
         PrivateDir::create(&config.paths.runtime)?;
         PrivateDir::create(&config.paths.state)?;
         let lock_path = config.paths.lock();
-        let taken = DaemonLock::take(&lock_path).map_err(|error| system("lock", &lock_path, &error))?;
+        let taken = DaemonLock::take_within(&lock_path, &config.paths.socket(), config.patience).await;
+        let taken = taken.map_err(|error| system("lock", &lock_path, &error))?;
         let Some(_lock) = taken else { return Ok(StartOutcome::AlreadyRunning) };
         let socket = bind_socket(&config.paths.socket())?;
         let listener = bind_port(config.port).await?;

@@ -4,8 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use tokio::net::UnixStream;
+use tokio::time::{Instant, sleep};
+
+/// How long between two looks at a lock that somebody is about to give up.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// Proof that this process is the daemon.
 #[derive(Debug)]
@@ -14,6 +20,25 @@ pub(crate) struct DaemonLock {
 }
 
 impl DaemonLock {
+    /// Takes the lock, and waits for it while its holder answers nobody: it is ending, or just beginning. `None` when
+    /// another process has it and answers at the socket, or the time is over.
+    pub(crate) async fn take_within(
+        path: &Path,
+        socket: &Path,
+        patience: Duration,
+    ) -> io::Result<Option<Self>> {
+        let until = Instant::now() + patience;
+        loop {
+            if let Some(lock) = Self::take(path)? {
+                return Ok(Some(lock));
+            }
+            if Instant::now() >= until || UnixStream::connect(socket).await.is_ok() {
+                return Ok(None);
+            }
+            sleep(LOOK).await;
+        }
+    }
+
     /// Takes the lock; `None` when another process has it.
     pub(crate) fn take(path: &Path) -> io::Result<Option<Self>> {
         let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).unwrap_or_default();

@@ -11,9 +11,9 @@ use crate::daemon_client::{AskError, ask};
 use crate::environment::Environment;
 
 /// How long a starting daemon is waited for; it may have browsers to take up again.
-const START: Duration = Duration::from_secs(30);
+pub(crate) const START: Duration = Duration::from_secs(30);
 
-/// How long between two looks at a socket that another process is about to open.
+/// How long between two looks at a socket that another process is about to remove.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Asks the daemon, starting it first when it does not run and replacing it when it is older.
@@ -30,7 +30,7 @@ pub(crate) fn ask_daemon(
         match ask(&socket, method, path, body, timeout) {
             Ok(answer) => return Ok(answer),
             Err(AskError::Failed(failure)) => return Err(failure),
-            Err(AskError::NotRunning) => start(environment)?,
+            Err(AskError::NotRunning) => start()?,
             Err(AskError::DaemonOlder) => {
                 // An answer is not needed: what counts is that it stops listening.
                 let _ = ask(&socket, "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
@@ -45,7 +45,7 @@ pub(crate) fn ask_daemon(
 }
 
 /// Starts a daemon and waits until it answers; losing a race to another one is as good.
-pub(crate) fn start(environment: &Environment) -> Result<(), Failure> {
+pub(crate) fn start() -> Result<(), Failure> {
     let failed = |what: &str| {
         Failure::new(ErrorCode::Internal, format!("The daemon could not be started: {what}."))
             .with_hint("Run `tabwire daemon run` to see why.")
@@ -68,21 +68,8 @@ pub(crate) fn start(environment: &Environment) -> Result<(), Failure> {
             serde_json::from_value(failure.clone()).unwrap_or_else(|_| failed("it said nothing useful"))
         );
     }
-    if outcome.get("running").is_some() {
-        // Another process won; it opens its socket in a moment.
-        wait_for_socket(environment);
-    }
+    // Ready, or another one answers already.
     Ok(())
-}
-
-fn wait_for_socket(environment: &Environment) {
-    let until = Instant::now() + START;
-    while Instant::now() < until {
-        if std::os::unix::net::UnixStream::connect(environment.paths.socket()).is_ok() {
-            return;
-        }
-        std::thread::sleep(LOOK);
-    }
 }
 
 fn wait_for_silence(environment: &Environment, until: Instant) {

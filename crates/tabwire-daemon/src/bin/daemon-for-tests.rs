@@ -39,6 +39,7 @@ fn run(home: &Path, port: u16) -> ExitCode {
         home: None,
         linger: Some(Duration::from_secs(1)),
         journal: true,
+        patience: Duration::ZERO,
         idle_exit: Duration::from_secs(120),
     };
     match runtime.block_on(Daemon::run(config, || tell(&json!({"ready": true})))) {

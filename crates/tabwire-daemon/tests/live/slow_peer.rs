@@ -27,6 +27,7 @@ async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> 
         home: None,
         linger: None,
         journal: true,
+        patience: Duration::ZERO,
         idle_exit: Duration::from_secs(3600),
     };
     let ready = Notify::new();

@@ -79,6 +79,8 @@ fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure>
         config_home: environment.config_home.clone(),
         linger: configuration.time(Key::Linger).map(|set| set.value),
         journal: environment.journal,
+        // Whoever starts us for a command of his waits for the command; one who typed `daemon run` wants to know.
+        patience: if announce { daemon_start::START } else { Duration::ZERO },
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -133,9 +135,7 @@ fn find_status(environment: &Environment) -> Result<Option<StatusAnswer>, Failur
 fn start(context: &Context<'_>) -> Result<(), Failure> {
     let before = find_status(context.environment)?;
     if before.is_none() {
-        spin("starting the daemon", context.printer.shows_progress(), || {
-            daemon_start::start(context.environment)
-        })?;
+        spin("starting the daemon", context.printer.shows_progress(), daemon_start::start)?;
     }
     let now = find_status(context.environment)?;
     let pid = now.as_ref().map_or(0, |status| status.pid);

@@ -35,6 +35,10 @@ impl Daemon {
             let id = descriptor.id.clone();
             let sessions: Vec<_> =
                 records.iter().filter(|(_, running)| running.browser.as_ref() == Some(&id)).collect();
+            if sessions.is_empty() {
+                self.end_nobodys(descriptor);
+                continue;
+            }
             let adopted = self.adopt_browser(descriptor, &sessions).await;
             match adopted {
                 Ok(()) => {
@@ -52,16 +56,23 @@ impl Daemon {
         records.filter_map(|record| Some((record.clone(), record.running?))).collect()
     }
 
-    /// Claims a browser for all sessions that live in it. One that no session knows is left to its keeper, which
-    /// ends it.
+    /// Ends a browser whose daemon was lost before a session was written down for it: nobody can ever ask for it.
+    fn end_nobodys(&self, descriptor: BrowserDescriptor) {
+        tracing::info!(browser = %descriptor.id, "no session has this browser; it is ended");
+        let fleet = Arc::clone(&self.fleet);
+        self.tasks.start("nobodys-browser", async move {
+            if let Err(failure) = fleet.end_described(&descriptor).await {
+                tracing::warn!(browser = %descriptor.id, %failure, "it did not end; its keeper will do that");
+            }
+        });
+    }
+
+    /// Claims a browser for all sessions that live in it.
     async fn adopt_browser(
         &self,
         descriptor: BrowserDescriptor,
         sessions: &[&(SessionRecord, RunningRecord)],
     ) -> Result<(), Failure> {
-        if sessions.is_empty() {
-            return Ok(());
-        }
         let browser = self.fleet.claim(descriptor, PATIENCE).await?;
         // Every session's part is set aside before the first of them looks.
         for (_, running) in sessions {

@@ -242,10 +242,16 @@ impl Fleet {
             served.hub.let_go().await;
             return Ok(());
         };
+        let ended = self.end_described(descriptor).await;
+        served.hub.let_go().await;
+        ended
+    }
+
+    /// Ends a browser through its keeper and waits until it is gone.
+    pub(crate) async fn end_described(&self, descriptor: &BrowserDescriptor) -> Result<(), Failure> {
         let socket = descriptor.socket.clone();
         let deadline = Instant::now() + LAUNCH_DEADLINE;
         let stopped = in_background(move || keeper_client::stop(&socket, None, deadline)).await;
-        served.hub.let_go().await;
         self.remove_staging(&descriptor.id);
         match stopped {
             // A keeper that is gone has already taken its browser with it.

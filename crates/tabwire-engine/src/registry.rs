@@ -1,10 +1,7 @@
 //! The list of actions. The command line, the API, the docs and the schemas are made from it.
 
 use crate::action::Definition;
-use crate::actions;
-
-/// Every action, in the order people meet them in the help.
-pub const ACTIONS: &[Definition] = actions::ALL;
+pub use crate::actions::ALL as ACTIONS;
 
 /// The action with this name; the command line's spelling counts too.
 #[must_use]

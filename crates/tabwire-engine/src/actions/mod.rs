@@ -70,8 +70,9 @@ pub(crate) use select::choose;
 
 use crate::action::Definition;
 
-/// Every action, in the order people meet them in the help.
-pub(crate) const ALL: &[Definition] = &[
+/// Every action, in the order people meet them in the help. A static, so that its code is made in this crate alone and
+/// not again in each that mentions it.
+pub static ALL: &[Definition] = &[
     Definition::of::<snapshot::Snapshot>(),
     Definition::of::<find::Find>(),
     Definition::of::<click::Click>(),

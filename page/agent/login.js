@@ -142,5 +142,20 @@ agent.logIn = ({ origin, wanted, name, password, code, selectors }) => {
   });
 };
 
+/** Fills one field with a secret that was named; `mayShow` when it is nothing that must not be seen. */
+agent.enterSecret = ({ key, origin, text, mayShow }) => {
+  checkPlace(origin);
+  const field = byRef({ key });
+  const told = { element: describeElement(field) };
+  if (field.localName !== "input" || field.ownerDocument !== document) {
+    fail("NOT_ACTIONABLE", `${phrase(field)} is no field of this page that secrets go into.`, "Name the input itself.", told);
+  }
+  if (!mayShow && !isSecret(field)) {
+    fail("POLICY_DENIED", `${phrase(field)} would show the secret; nothing was filled in.`, "Name a password field.", told);
+  }
+  enterSecretly(field, text);
+  return true;
+};
+
 /** Whether the document still asks for a password. */
 agent.asksForPassword = () => inPass(() => inputsOf(ownRoots()).some((field) => field.type === "password"));

@@ -5,14 +5,15 @@
 agent.pointed = ({ key, patience }) =>
   new Promise((resolve) => {
     const view = byRef({ key }).ownerDocument.defaultView;
+    const ending = new AbortController();
     const end = (seen) => {
       clearTimeout(timer);
-      view.removeEventListener("mousemove", see, { capture: true });
+      ending.abort();
       resolve(seen);
     };
     const see = (event) => {
       if (event.isTrusted) end(true);
     };
     const timer = setTimeout(() => end(false), patience);
-    view.addEventListener("mousemove", see, { capture: true, passive: true });
+    view.addEventListener("mousemove", see, { capture: true, passive: true, signal: ending.signal });
   });

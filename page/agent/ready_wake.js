@@ -40,7 +40,8 @@ class Wake {
       this.resolve?.();
     };
     this.observer = new MutationObserver(this.stir);
-    this.views = new Set();
+    // Ends the listeners of windows too that have gone to another origin and may no longer be touched.
+    this.ending = new AbortController();
     this.watch(knownRoots());
   }
 
@@ -52,8 +53,8 @@ class Wake {
       this.observer.observe(root, ALL_CHANGES);
       const view = root.nodeType === Node.DOCUMENT_NODE ? root.defaultView : null;
       if (view === null) continue;
-      this.views.add(view);
-      for (const type of WAKING_EVENTS) view.addEventListener(type, this.stir, { capture: true, passive: true });
+      const options = { capture: true, passive: true, signal: this.ending.signal };
+      for (const type of WAKING_EVENTS) view.addEventListener(type, this.stir, options);
     }
   }
 
@@ -86,9 +87,7 @@ class Wake {
 
   stop() {
     this.observer.disconnect();
-    for (const view of this.views) {
-      for (const type of WAKING_EVENTS) view.removeEventListener(type, this.stir, { capture: true });
-    }
+    this.ending.abort();
   }
 }
 

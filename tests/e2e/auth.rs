@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 
 use crate::fixture_site::FixtureSite;
-use crate::process::Process;
+use crate::process::{Process, kill};
 use crate::waiting::find_eventually;
 use crate::world::{Outcome, World};
 
@@ -104,6 +104,33 @@ fn t39_a_login_is_filled_in_and_its_password_is_nowhere() {
     world.run(&["auth", "delete", "shop"]).succeeded();
     assert_eq!(world.files("data"), ["vault.lock"], "the key goes with the last login");
     assert_eq!(world.run(&["--json", "auth", "login", "shop"]).failure(), ("BAD_ARGS".to_owned(), 2));
+}
+
+#[test]
+fn t39_a_secret_by_name_is_told_to_nobody_even_after_the_daemon_was_killed() {
+    let (world, site) = (World::new().with("TABWIRE_LINGER", "30"), FixtureSite::start());
+    save(&world, "shop", &site.page("/login"), &[]).succeeded();
+    world.open(&[&site.page("/login")]);
+    let mut said = Vec::new();
+    let mut run = |arguments: &[&str]| {
+        let outcome = world.run(arguments).succeeded();
+        said.push(format!("{arguments:?} {outcome:?}"));
+        outcome.stdout
+    };
+    let filled = run(&["fill", "#password", "{secret:shop}"]);
+    assert!(filled.contains("••••"), "{filled}");
+    let read = ["eval", "document.querySelector('#password').value"];
+    assert!(run(&read).contains("[redacted]"));
+    kill(world.daemon_pid());
+    assert!(run(&read).contains("[redacted]"), "the next daemon knows what must not be told");
+    run(&["--json", "get-html"]);
+    run(&["log"]);
+    for line in &said {
+        assert!(!line.contains(CANARY), "{line}");
+    }
+    let mut found = Vec::new();
+    holders(world.home(), CANARY, &mut found);
+    assert_eq!(found, [""; 0], "the password is written in plain");
 }
 
 #[test]

@@ -179,11 +179,12 @@ impl Daemon {
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
             logins: Some(Arc::new(self.vault())),
+            concealment: Arc::clone(&self.concealment),
         }
     }
 
     /// The logins that the user has saved.
-    fn vault(&self) -> Vault {
+    pub(crate) fn vault(&self) -> Vault {
         Vault::new(self.config.paths.data.clone(), self.config.path_env.clone())
     }
 

@@ -13,6 +13,9 @@ use crate::session::gone;
 use crate::session_record::{RunningRecord, SessionRecord};
 use crate::sweeping::sweep_all;
 
+/// How long a keyring may take to give the vault's key.
+const VAULT_PATIENCE: Duration = Duration::from_secs(2);
+
 /// How long an earlier daemon's claim is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,6 +34,9 @@ impl Daemon {
             tracing::info!(removed = ?swept.removed, "cleared what was stale");
         }
         let records = self.running_records();
+        if !records.is_empty() {
+            self.learn_secrets().await;
+        }
         for descriptor in swept.live {
             let id = descriptor.id.clone();
             let sessions: Vec<_> =
@@ -46,6 +52,18 @@ impl Daemon {
                 }
                 Err(failure) => tracing::warn!(browser = %id, %failure, "a browser was not taken up"),
             }
+        }
+    }
+
+    /// An earlier daemon may have filled secrets into pages that are still open. What is sealed with a passphrase is
+    /// learned only when it is used again.
+    async fn learn_secrets(&self) {
+        let vault = self.vault();
+        let listing = tokio::task::spawn_blocking(move || vault.list(None));
+        match tokio::time::timeout(VAULT_PATIENCE, listing).await {
+            Ok(Ok(Ok(logins))) => logins.iter().for_each(|login| self.concealment.learn(login)),
+            Ok(Ok(Err(failure))) => tracing::info!(%failure, "the saved logins were not looked at"),
+            Ok(Err(_)) | Err(_) => tracing::warn!("the saved logins could not be looked at in time"),
         }
     }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_cdp::TaskGroup;
+use tabwire_engine::Concealment;
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -39,6 +40,8 @@ pub struct Daemon {
     pub(crate) sessions: SessionTable,
     pub(crate) files: Arc<FileShelf>,
     pub(crate) scribe: Arc<Scribe>,
+    /// Secrets of the user's that no answer may have.
+    pub(crate) concealment: Arc<Concealment>,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
@@ -134,6 +137,7 @@ impl Daemon {
             }),
             files,
             scribe: Scribe::start(config.journal.then(|| config.paths.journal()).as_deref()),
+            concealment: Arc::default(),
             tasks,
             work: Work::default(),
             since: Instant::now(),

@@ -162,7 +162,7 @@ impl Definition {
     pub async fn run(&self, context: &Context, params: Value) -> Result<Answered, Failure> {
         self.check_names(&params)?;
         let witness = Box::pin(Witness::begin(context, self.name, &params)).await;
-        let outcome = (self.run)(context, params).await;
+        let outcome = context.concealment.conceal((self.run)(context, params).await);
         let Some(witness) = witness else { return outcome };
         let told = outcome.as_ref().map(|answered| &answered.value);
         let notices = Box::pin(witness.finish(context, told)).await;

@@ -7,6 +7,7 @@ use tabwire_wire::{Failure, TabId};
 
 use crate::address::check_readable;
 use crate::browser::Browser;
+use crate::concealment::Concealment;
 use crate::files::Files;
 use crate::movie::MovieMaker;
 use crate::page::Page;
@@ -31,6 +32,8 @@ pub struct Context {
     pub movies: Option<Arc<dyn MovieMaker>>,
     /// Who keeps saved logins, if anybody does.
     pub logins: Option<Arc<dyn LoginKeeper>>,
+    /// What is struck from every answer.
+    pub concealment: Arc<Concealment>,
     /// Where files come from and go.
     pub files: Arc<dyn Files>,
 }

@@ -61,6 +61,11 @@ impl Redaction {
             .push(Secret { value: secret.to_owned(), written: Regex::new(&ways_to_write(secret)).ok() });
     }
 
+    /// Whether no secret was met yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     /// What must not be seen.
     pub(crate) fn known(&self) -> Vec<String> {
         self.known.iter().map(|secret| secret.value.clone()).collect()

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use tabwire_wire::Failure;
 
+use crate::redaction::Redaction;
 use crate::sealed_state::Passphrase;
 
 /// A text that is not printed by accident.
@@ -48,6 +49,16 @@ pub struct SavedLogin {
     pub totp_secret: Option<SecretText>,
     /// Where its fields are, when they cannot be found without help.
     pub selectors: LoginSelectors,
+}
+
+impl SavedLogin {
+    /// Has its secrets struck wherever they would be told.
+    pub(crate) fn strike_from(&self, redaction: &mut Redaction) {
+        redaction.learn(self.password.expose());
+        if let Some(secret) = &self.totp_secret {
+            redaction.learn(secret.expose());
+        }
+    }
 }
 
 /// CSS selectors of a login's fields.

@@ -12,6 +12,8 @@ use crate::context::Context;
 use crate::element::{Aim, Element, TargetArguments};
 use crate::keyboard::Chord;
 use crate::page::Page;
+use crate::secret_entry::enter_secret;
+use crate::secret_reference::SecretReference;
 use crate::settle::{Settled, Watch};
 
 /// Give a field a new value, replacing what is in it.
@@ -23,7 +25,7 @@ pub(crate) struct Fill {
     #[command(flatten)]
     #[serde(flatten)]
     target: TargetArguments,
-    /// The new value; empty clears the field.
+    /// The new value; empty clears the field. `{secret:NAME}` fills in a saved login's password unseen.
     value: String,
 }
 
@@ -37,6 +39,7 @@ impl Action for Fill {
         ),
         Example::new("tabwire fill label=Name 'Anna Example'", "Find the field by its label."),
         Example::new("tabwire fill e4 ''", "Clear it."),
+        Example::new("tabwire fill e5 '{secret:shop}'", "Fill in a saved password without seeing it."),
     ];
     type Output = Acted;
 
@@ -57,6 +60,9 @@ pub(crate) async fn fill_element(
     value: &str,
     mut watch: Watch,
 ) -> Result<(Element, Changes), Failure> {
+    if let Some(reference) = SecretReference::parse(value)? {
+        return enter_secret(context, page, aim, &reference, watch).await;
+    }
     let element = page.prepare_at(aim, "fill", json!({"value": value}), context.deadline).await?;
     watch.was_at_element(&element, page);
     let hands = page.take_hands(context.deadline).await?;

@@ -1,6 +1,5 @@
 //! `login`: fills in a login that was saved, and sends it. The password is never told, not even to whoever asks.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use schemars::JsonSchema;
@@ -22,6 +21,7 @@ use crate::pointer::Click;
 use crate::redaction::Redaction;
 use crate::saved_login::SavedLogin;
 use crate::sealed_state::Passphrase;
+use crate::secret_entry::find_login;
 use crate::settle::Watch;
 use crate::snapshot::{DocumentName, ElementKey};
 use crate::visited_origins::origin_of;
@@ -85,9 +85,9 @@ impl Action for Login {
 
     async fn run(self, context: &Context) -> Result<LoggedIn, Failure> {
         let login = self.find(context).await?;
-        context.browser.evidence().with_redaction(|redaction| learn(redaction, &login));
         let page = open_form(context, &login).await?;
         let mut wanted = vec!["name", "password"];
+        wanted.retain(|part| *part != "name" || !login.username.is_empty());
         let mut filled = Vec::new();
         // Name, password and code may each be on a page of their own.
         while !wanted.is_empty() {
@@ -109,26 +109,12 @@ impl Action for Login {
 
 impl Login {
     async fn find(&self, context: &Context) -> Result<SavedLogin, Failure> {
-        let none = || Failure::new(ErrorCode::NoBackend, "No logins are kept here.");
-        let keeper = Arc::clone(context.logins.as_ref().ok_or_else(none)?);
         let passphrase = match (&self.passphrase_file, &self.passphrase) {
             (Some(path), _) => Some(Passphrase::from_file(&context.files.read(path.as_ref())?)?),
             (None, Some(text)) => Some(Passphrase::from_file(text.as_bytes())?),
             (None, None) => None,
         };
-        let name = self.name.clone();
-        // Opening what is sealed takes time, and a keyring may ask its owner.
-        let found = tokio::task::spawn_blocking(move || keeper.find(&name, passphrase.as_ref())).await;
-        found.map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("Looking for the login broke off: {error}."))
-        })?
-    }
-}
-
-fn learn(redaction: &mut Redaction, login: &SavedLogin) {
-    redaction.learn(login.password.expose());
-    if let Some(secret) = &login.totp_secret {
-        redaction.learn(secret.expose());
+        find_login(context, &self.name, passphrase).await
     }
 }
 
@@ -207,7 +193,7 @@ async fn tell(
     filled: Vec<String>,
 ) -> Result<LoggedIn, Failure> {
     let mut redaction = Redaction::default();
-    learn(&mut redaction, login);
+    login.strike_from(&mut redaction);
     let place = page.place(context.deadline).await?;
     let asks = page.call::<bool>("asksForPassword", &json!({}), context.deadline).await;
     Ok(LoggedIn {

@@ -12,6 +12,7 @@ use crate::deed::Deed;
 use crate::keyboard::{Chord, Typed};
 use crate::limits::KEY_PAUSE;
 use crate::optional_target::OptionalTarget;
+use crate::secret_reference::SecretReference;
 
 /// Type a text key by key, behind what is there.
 ///
@@ -48,6 +49,10 @@ impl Action for Type {
         if self.text.is_empty() && !self.submit {
             return Err(Failure::new(ErrorCode::BadArgs, "There is no text to type.")
                 .with_hint("Give a text, or use `tabwire fill` with an empty value to clear a field."));
+        }
+        if SecretReference::parse(&self.text)?.is_some() {
+            return Err(Failure::new(ErrorCode::BadArgs, "A secret is not typed key by key.")
+                .with_hint("Use `tabwire fill` with it: it fills the field in one step, where it may."));
         }
         let pause = self.slowly.then_some(KEY_PAUSE);
         self.check_time(context)?;

@@ -40,6 +40,7 @@ mod reading;
 mod record;
 mod round_trips;
 mod scroll;
+mod secrets;
 mod settling;
 mod signalling_link;
 mod stage;

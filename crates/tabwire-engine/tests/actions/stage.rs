@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpSession, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketAddress};
-use tabwire_engine::{Browser, Context, Files, TabBook, find_action};
+use tabwire_engine::{Browser, Concealment, Context, Files, TabBook, find_action};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tabwire_wire::{CdpSessionId, ErrorCode, Failure, TabId, UpstreamKind};
@@ -26,6 +26,7 @@ pub(crate) struct Stage {
     pub(crate) site: Site,
     pub(crate) files: Arc<TestFiles>,
     pub(crate) tasks: TaskGroup,
+    pub(crate) concealment: Arc<Concealment>,
     _process: BareBrowser,
 }
 
@@ -49,7 +50,8 @@ impl Stage {
         let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);
         let browser = Browser::start(source, sink, book, Some(kept), &tasks).await.expect("starts");
         let site = Site::start().await.expect("a free port");
-        Self { browser: Arc::new(browser), site, files, tasks, _process: process }
+        let concealment = Arc::default();
+        Self { browser: Arc::new(browser), site, files, tasks, concealment, _process: process }
     }
 
     /// Starts a browser and shows a page of the fixture site.
@@ -80,6 +82,7 @@ impl Stage {
             wants_text: false,
             capture: false,
             movies: None,
+            concealment: Arc::clone(&self.concealment),
             logins: Some(Arc::new(TestLogins { url: self.site.url("a", "/login") })),
             files: Arc::<TestFiles>::clone(&self.files),
         }

@@ -45,8 +45,8 @@ pub(crate) struct SaveWish {
     /// The page with the form. Only its origin ever gets the password.
     #[arg(long, value_name = "URL")]
     url: String,
-    /// Who logs in.
-    #[arg(long, value_name = "NAME")]
+    /// Who logs in; left out for a secret that has no name beside it.
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     username: String,
     /// A file whose first line is the password; `-` is standard input. A terminal is asked if left out.
     #[arg(long, value_name = "FILE")]
@@ -141,10 +141,8 @@ fn save(context: &Context<'_>, wish: SaveWish) -> Result<(), Failure> {
     });
     context.printer.answer(&answer, || {
         let did = if replaced { "Replaced" } else { "Saved" };
-        format!(
-            "{did} {}: {} at {}. It is sealed; the key is {key}.",
-            login.name, login.username, login.origin
-        )
+        let who = if login.username.is_empty() { "a secret" } else { &login.username };
+        format!("{did} {}: {who} at {}. It is sealed; the key is {key}.", login.name, login.origin)
     });
     if key == KeyPlace::File {
         context.printer.notice(

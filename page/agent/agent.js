@@ -24,14 +24,20 @@ function failureOf(error) {
   return { failure: { code: "INTERNAL", message: `The page agent failed: ${error && (error.stack || error)}` } };
 }
 
+/** The name under which the call that is being begun can be called off; none for one that does not wait. */
+let waitBegun = null;
+
 /** Calls a function of the agent: `{ok}` or `{failure}`, now or as a promise. */
-agent.run = (name, argument) => {
+agent.run = (name, argument, wait = null) => {
+  waitBegun = wait;
   try {
     const value = agent[name](argument);
     if (value instanceof Promise) return value.then((ok) => ({ ok }), failureOf);
     return { ok: value };
   } catch (error) {
     return failureOf(error);
+  } finally {
+    waitBegun = null;
   }
 };
 

@@ -209,6 +209,7 @@ async function prepareLater(preparation, first) {
     for (let outcome = first; ; outcome = preparation.look()) {
       if (outcome.ready) return outcome.ready;
       if (performance.now() >= deadline && !(outcome.soon && frames-- > 0)) giveUp(outcome, preparation);
+      wake.check();
       if (outcome.soon) await nextFrame();
       else await wake.next(deadline);
     }

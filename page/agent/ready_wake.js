@@ -27,9 +27,20 @@ function nap(milliseconds) {
 /** Everything that mutation records can tell. */
 const ALL_CHANGES = { subtree: true, childList: true, attributes: true, characterData: true };
 
-/** Watches all roots of the page and wakes who waits on it. */
+/** What waits on this page and can be called off, by the name it was begun under. */
+const waits = new Map();
+
+/** Ends a wait whose caller has left; one that has ended by itself is not there any more. */
+agent.callOff = ({ wait }) => {
+  waits.get(wait)?.callOff();
+};
+
+/** Watches all roots of the page and wakes who waits on it. Made before the first `await` of a call. */
 class Wake {
   constructor() {
+    this.wait = waitBegun;
+    if (this.wait !== null) waits.set(this.wait, this);
+    this.isCalledOff = false;
     this.seen = new WeakSet();
     this.stirred = false;
     this.resolve = null;
@@ -73,6 +84,7 @@ class Wake {
       });
       this.resolve = null;
     }
+    this.check();
     const rest = Math.min(this.started + gap, deadline) - performance.now();
     if (rest > 0 && this.stirred) await nap(rest);
     this.begin();
@@ -85,7 +97,18 @@ class Wake {
     this.watch(knownRoots());
   }
 
+  callOff() {
+    this.isCalledOff = true;
+    this.stir();
+  }
+
+  /** Fails once nobody waits any more. */
+  check() {
+    if (this.isCalledOff) fail("TIMEOUT", "The wait was called off.");
+  }
+
   stop() {
+    if (waits.get(this.wait) === this) waits.delete(this.wait);
     this.observer.disconnect();
     this.ending.abort();
   }

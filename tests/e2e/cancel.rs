@@ -20,18 +20,56 @@ fn an_interrupt_ends_the_command_and_its_work_and_nothing_else() {
     let waiting = ["wait-for", "#never", "--timeout", "60s"];
     let mut command = world.start(&waiting);
     eventually("the command is under way", 10, || world.number("pending") > 0);
+    eventually("it listens for interrupts", 5, || threads(command.id()) > 1);
     let asked = Instant::now();
     signal(command.id().cast_signed(), Signal::INT);
     let status = find_eventually(5, || command.try_wait().expect("our own child")).expect("it ends");
     assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
     // Shells tell this as 130, and end the loop or script the command was in.
     assert_eq!(status.signal(), Some(2), "{status:?}");
+    let output = command.wait_with_output().expect("it has ended");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.starts_with("Interrupted: ") && told.lines().count() == 1, "{told:?}");
+    assert!(output.stdout.is_empty(), "{output:?}");
     assert!(is_running(browser) && is_running(daemon));
-    assert_eq!(world.eval("document.title"), "stays");
-    // The daemon waits no longer; the page's own part of the wait goes with its document.
-    world.run(&["navigate", "data:text/html,<title>next</title>"]).succeeded();
+    // The daemon waits no longer, and neither does the page.
     eventually("nothing is under way", 5, || world.number("pending") == 0);
+    assert_eq!(world.eval("document.title"), "stays");
     assert_eq!((world.daemon_pid(), world.pid("browser_pid")), (daemon, browser));
+}
+
+/// How many threads a process has: a command that takes its time has one for interrupts.
+fn threads(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count)
+}
+
+#[test]
+fn an_interrupt_ends_what_every_kind_of_wait_does_in_the_page() {
+    let world = World::new();
+    world.open(&["data:text/html,<title>stays</title><button%20id=b%20disabled>never</button>"]);
+    for arguments in [
+        &["click", "#b", "--timeout", "60s"][..],
+        &["wait-for", "--text", "never said", "--timeout", "60s"],
+        &["wait-for", "--function", "window.never", "--timeout", "60s"],
+    ] {
+        let script = format!(
+            "trap : INT; '{}' {}; echo $?",
+            env!("CARGO_BIN_EXE_tabwire"),
+            arguments.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ")
+        );
+        let mut shell = world.command("/bin/sh", &["-c", &script]);
+        let shell = shell.spawn().expect("a shell");
+        eventually("the command is under way", 10, || world.number("pending") > 0);
+        let named = |each: &crate::process::Process| {
+            each.command.contains("--timeout") && !each.command.contains("trap")
+        };
+        let command = world.processes().into_iter().find(named).expect("the command");
+        eventually("it listens for interrupts", 5, || threads(command.pid.unsigned_abs()) > 1);
+        signal(command.pid, Signal::INT);
+        let outcome = wait(shell, arguments);
+        assert_eq!(outcome.text(), "130", "{arguments:?}: {outcome:?}");
+        eventually("nothing is under way", 5, || world.number("pending") == 0);
+    }
 }
 
 #[test]

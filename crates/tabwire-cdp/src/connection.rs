@@ -127,24 +127,36 @@ impl Connection {
 /// Dropping it forgets the command: a late answer is counted and ignored (F20).
 #[derive(Debug)]
 pub struct PendingAnswer {
-    guard: PendingGuard,
+    _guard: PendingGuard,
     outcome: oneshot::Receiver<Outcome>,
+    is_taken: bool,
     method: Method,
     deadline: Deadline,
 }
 
 impl PendingAnswer {
     /// Waits for the answer until the command's deadline.
-    pub async fn answer(self) -> Result<Answer, CdpError> {
-        let Self { guard, outcome, method, deadline } = self;
-        let outcome = tokio::time::timeout_at(deadline.instant(), outcome).await;
-        drop(guard);
+    pub async fn answer(mut self) -> Result<Answer, CdpError> {
+        self.taken().await
+    }
+
+    /// The same for who wants to know afterwards whether there was an answer; it is given once.
+    pub async fn taken(&mut self) -> Result<Answer, CdpError> {
+        let outcome = tokio::time::timeout_at(self.deadline.instant(), &mut self.outcome).await;
+        self.is_taken = outcome.is_ok();
+        let method = self.method.clone();
         match outcome {
             Ok(Ok(outcome)) => outcome,
             // The router answers before it lets go of a command, so this is the end of the program.
             Ok(Err(_)) => Err(CdpError::OutcomeUnknown { method, reason: CloseReason::ClosedHere }),
-            Err(_) => Err(CdpError::Timeout { method, after: deadline.length() }),
+            Err(_) => Err(CdpError::Timeout { method, after: self.deadline.length() }),
         }
+    }
+
+    /// Whether the peer has not answered yet.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.is_taken && self.outcome.is_empty()
     }
 }
 
@@ -196,7 +208,7 @@ impl Core {
             // The command may have left in part: closing answers it with `OutcomeUnknown`.
             Err(PushError::Broken(error)) => self.close(CloseReason::Transport(error)),
         }
-        Ok(PendingAnswer { guard, outcome, method, deadline })
+        Ok(PendingAnswer { _guard: guard, outcome, is_taken: false, method, deadline })
     }
 
     /// Ends the connection; only the first reason counts.

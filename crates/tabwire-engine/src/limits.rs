@@ -330,3 +330,10 @@ pub const LOGIN_FIELDS_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How long between two looks for them.
 pub const LOGIN_LOOK: Duration = Duration::from_millis(50);
+
+/// How long a page may take to hear that a wait in it was called off; longer, and it is busy or gone.
+pub const CALL_OFF: Duration = Duration::from_secs(5);
+
+/// How long a page is asked to wait for a function of the caller's before it is asked again; so long it goes on
+/// at most when the caller has left.
+pub const FUNCTION_TURN: Duration = Duration::from_secs(1);

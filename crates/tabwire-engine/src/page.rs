@@ -142,8 +142,12 @@ impl Page {
         }
     }
 
-    /// Fails when a dialog is open: what is sent now would be done later, when nobody expects it.
+    /// Fails when a dialog is open or the process has crashed: what is sent now would be done later, when nobody
+    /// expects it.
     fn check_unblocked(&self) -> Result<(), Failure> {
+        if self.is_crashed() {
+            return Err(crashed_page());
+        }
         match &*self.record().dialog().borrow() {
             Some(dialog) => Err(dialog.to_failure()),
             None => Ok(()),

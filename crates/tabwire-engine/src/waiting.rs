@@ -10,6 +10,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId};
 use crate::element::{milliseconds_left, with_grace};
 use crate::evaluation::Evaluation;
 use crate::event_mix::EventMix;
+use crate::limits::FUNCTION_TURN;
 use crate::locator::Locator;
 use crate::navigation::LoadState;
 use crate::page::Page;
@@ -210,9 +211,13 @@ impl Page {
         function: &str,
         deadline: Deadline,
     ) -> Result<Waited, Failure> {
+        // The page's own world has nobody who could end a wait there when the caller leaves: it is asked for a little
+        // at a time.
+        let turn = FUNCTION_TURN.as_millis();
         let expression = format!(
-            "(async () => {{ for (;;) {{ let made = ({function}); if (typeof made === 'function') made = made(); \
-             if (await made) return true; await new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 50); }}); }} }})()"
+            "(async () => {{ for (const begun = performance.now(); performance.now() - begun < {turn};) {{ \
+             let made = ({function}); if (typeof made === 'function') made = made(); if (await made) return true; \
+             await new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 50); }}); }} return false; }})()"
         );
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
         loop {
@@ -222,12 +227,7 @@ impl Page {
                 Ok(value) => serde_json::from_value(value).map_err(|error| {
                     Failure::new(ErrorCode::CdpError, format!("Runtime.evaluate: {error}."))
                 })?,
-                Err(CdpError::Timeout { after, .. }) => {
-                    let message =
-                        format!("The function did not become true within {} ms.", after.as_millis());
-                    return Err(Failure::new(ErrorCode::Timeout, message)
-                        .with_hint("Try it with `tabwire eval`, or pass a longer --timeout."));
-                }
+                Err(CdpError::Timeout { .. }) => return Err(never_true(deadline)),
                 // The document went meanwhile; the new one is asked.
                 Err(CdpError::Protocol { .. }) if !self.is_gone() => {
                     self.stay_within(deadline)?;
@@ -235,10 +235,20 @@ impl Page {
                 }
                 Err(error) => return Err(error.into_failure()),
             };
-            evaluation.into_result()?;
-            return Ok(Waited::new("the function is true"));
+            if evaluation.into_result()?.value == Value::Bool(true) {
+                return Ok(Waited::new("the function is true"));
+            }
+            if tokio::time::Instant::now() >= deadline.instant() {
+                return Err(never_true(deadline));
+            }
         }
     }
+}
+
+fn never_true(deadline: Deadline) -> Failure {
+    let message = format!("The function did not become true within {} ms.", deadline.length().as_millis());
+    Failure::new(ErrorCode::Timeout, message)
+        .with_hint("Try it with `tabwire eval`, or pass a longer --timeout.")
 }
 
 /// Whether an address matches a pattern: `*` stands for anything, and a pattern without one must be part of it.

@@ -1,14 +1,12 @@
-//! Discovery as clients see it: `Target.targetCreated`, changed, crashed, destroyed.
+//! Discovery as clients see it: `Target.targetCreated`, changed, destroyed.
 
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
+use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::mux::Mux;
-use crate::pending::Asker;
-use crate::reply::ProtocolError;
 use crate::session_table::Session;
 use crate::target_entry::TargetEntry;
 
@@ -105,34 +103,6 @@ impl Mux {
             self.tell(client, &session, "Target.targetDestroyed", json!({"targetId": id}));
         }
         self.finish_endings(now);
-    }
-
-    pub(crate) fn target_crashed(&mut self, params: &Value, now: Instant) {
-        let Some(id) = params.get("targetId").and_then(Value::as_str) else { return };
-        self.fail_on_target(id, now);
-        for (session, client) in self.announced_to(id) {
-            self.tell(client, &session, "Target.targetCrashed", params.clone());
-        }
-    }
-
-    /// The browser does not answer what was asked of a page before it crashed.
-    fn fail_on_target(&mut self, id: &str, now: Instant) {
-        let sessions: Vec<CdpSessionId> = self
-            .sessions
-            .iter()
-            .filter(|(_, session)| session.target().is_some_and(|target| target.as_str() == id))
-            .map(|(session, _)| session.clone())
-            .collect();
-        let lost = self.pending.take_where(|pending| {
-            let client = matches!(pending.asker, Asker::Client { .. });
-            client
-                && !pending.revives
-                && pending.session.as_ref().is_some_and(|session| sessions.contains(session))
-        });
-        let error = ProtocolError::ours(ErrorCode::TargetGone, "Target crashed");
-        for (command, pending) in lost {
-            self.fail(command, pending, &error, now);
-        }
     }
 
     /// The clients' cdp sessions that were told of a target.

@@ -72,6 +72,11 @@ impl Mux {
                 if method == "Inspector.detached" {
                     self.loss_signals.note(WeakSignal::InspectorDetached, now);
                 }
+                if method == "Inspector.targetReloadedAfterCrash"
+                    && let Some(session) = envelope.session
+                {
+                    self.target_revived(session, now);
+                }
                 let owned = envelope.session.map(|session| self.sessions.find_entry(session));
                 match owned {
                     None if method == "Target.detachedFromTarget" => self.house_detached(&frame, now),

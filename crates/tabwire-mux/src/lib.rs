@@ -13,6 +13,7 @@ mod client;
 mod client_queue;
 mod context_table;
 mod counters;
+mod crash;
 mod default_context;
 mod downloads;
 mod filter;

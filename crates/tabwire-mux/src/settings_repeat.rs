@@ -28,6 +28,9 @@ impl Mux {
 
     /// A cdp session on this target has gone: what the others had set is set again, in the same order.
     pub(crate) fn repeat_settings(&mut self, target: &TargetId, now: Instant) {
+        if self.put_off_settings(target) {
+            return;
+        }
         let mut repeats: Vec<(CdpSessionId, PageSetting)> = Vec::new();
         for (id, session) in self.sessions.iter() {
             if let SessionKind::Target { target: attached, settings, .. } = &session.kind

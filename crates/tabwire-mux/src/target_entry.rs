@@ -38,6 +38,19 @@ pub(crate) struct Paused {
     pub(crate) until: Instant,
 }
 
+/// Whether a target's process answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Health {
+    /// As far as we know.
+    #[default]
+    Alive,
+    /// It has crashed and answers nothing until it is loaded again.
+    Crashed {
+        /// Whether clients' page settings are to be sent again once it does.
+        owes_settings: bool,
+    },
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct TargetEntry {
     pub(crate) id: TargetId,
@@ -47,6 +60,7 @@ pub(crate) struct TargetEntry {
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) partner: Option<TargetId>,
     pub(crate) paused: Option<Paused>,
+    pub(crate) health: Health,
     /// Browser-level cdp sessions that were told of it by discovery.
     pub(crate) announced: BTreeSet<CdpSessionId>,
     /// Browser-level cdp sessions it was offered to by auto-attach.

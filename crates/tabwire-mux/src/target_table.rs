@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tabwire_wire::{CdpSessionId, TargetId};
 
-use crate::target_entry::{Owner, TargetEntry};
+use crate::target_entry::{Health, Owner, TargetEntry};
 
 #[derive(Debug, Default)]
 pub(crate) struct TargetTable {
@@ -28,6 +28,7 @@ impl TargetTable {
             owner,
             partner: None,
             paused: None,
+            health: Health::default(),
             announced: Default::default(),
             offered: Default::default(),
         };

@@ -10,8 +10,13 @@ use tabwire_browser::limits::SOCKET_PATH_BYTES;
 use tabwire_wire::api::{ErrorAnswer, SOCKET_HOST, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
 
+use crate::interruption::tell_of_interrupts;
+
 /// Added to an action's own time before the daemon itself counts as stuck; starting a browser is part of it.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long an answer may take before the user may want to call it off.
+const PROMPT: Duration = Duration::from_millis(100);
 
 /// Largest answer that is read.
 const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
@@ -54,11 +59,24 @@ pub(crate) fn ask_within(
         _ => AskError::Failed(unreachable(socket, &error)),
     })?;
     let broken = |error: io::Error| AskError::Failed(broken_off(&error, patience));
-    stream.set_read_timeout(Some(patience)).map_err(broken)?;
+    stream.set_read_timeout(Some(patience.min(PROMPT))).map_err(broken)?;
     stream.write_all(&request(method, path, body)).map_err(broken)?;
     let mut answer = Vec::with_capacity(1024);
-    stream.take(ANSWER_BYTES).read_to_end(&mut answer).map_err(broken)?;
+    let mut stream = stream.take(ANSWER_BYTES);
+    if let Err(error) = stream.read_to_end(&mut answer) {
+        if !is_late(&error) || patience <= PROMPT {
+            return Err(broken(error));
+        }
+        tell_of_interrupts();
+        stream.get_ref().set_read_timeout(Some(patience)).map_err(broken)?;
+        stream.read_to_end(&mut answer).map_err(broken)?;
+    }
     read_answer(&answer)
+}
+
+/// Whether a read took longer than it may.
+fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
 }
 
 fn request(method: &str, path: &str, body: Option<&Value>) -> Vec<u8> {
@@ -113,7 +131,7 @@ fn unreachable(socket: &Path, error: &io::Error) -> Failure {
 }
 
 fn broken_off(error: &io::Error, patience: Duration) -> Failure {
-    if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
+    if is_late(error) {
         let seconds = patience.as_secs();
         return Failure::new(ErrorCode::Timeout, format!("The daemon did not answer within {seconds} s."))
             .with_hint("Run `tabwire daemon logs` to see what it is doing.");

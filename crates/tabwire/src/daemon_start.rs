@@ -9,6 +9,7 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use crate::daemon_client::{AskError, ask};
 use crate::environment::Environment;
+use crate::interruption::tell_of_interrupts;
 
 /// How long a starting daemon is waited for; it may have browsers to take up again.
 pub(crate) const START: Duration = Duration::from_secs(30);
@@ -50,6 +51,7 @@ pub(crate) fn start() -> Result<(), Failure> {
         Failure::new(ErrorCode::Internal, format!("The daemon could not be started: {what}."))
             .with_hint("Run `tabwire daemon run` to see why.")
     };
+    tell_of_interrupts();
     let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
     let mut daemon = Command::new(program)
         .args(["daemon", "run", "--announce"])

@@ -1,4 +1,5 @@
-//! How the program ends: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 timed out.
+//! How the program ends: 0 done, 1 failed, 2 usage, 3 refused by policy, 4 timed out. Interrupted, it ends by the
+//! signal (see `interruption.rs`), which shells tell as 130.
 
 use std::process::ExitCode;
 

@@ -10,6 +10,7 @@ mod daemon_client;
 mod daemon_start;
 mod environment;
 mod exit;
+mod interruption;
 mod invocation;
 pub mod limits;
 mod printer;

@@ -179,7 +179,7 @@ fn cli_page() -> String {
         "# Command line\n\n\
          <!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire/src/cli.rs or the actions instead. -->\n\n\
          Answers go to stdout, everything else to stderr. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused,\n\
-         4 timed out; the [error reference](errors.md) has them by code.\n\n",
+         4 timed out, 130 interrupted; the [error reference](errors.md) has them by code.\n\n",
     );
     page.push_str("Options of every command:\n\n");
     page.push_str(&table("Option", root.get_arguments().filter(|option| option.is_global_set())));

@@ -13,6 +13,10 @@ const LIST: &str = "xtask/src/tidy/bare_spawns.rs";
 /// Files that may start threads on their own.
 const PERMITS: &[Permit] = &[
     Permit {
+        path: "crates/tabwire/src/interruption.rs",
+        reason: "waits for the signal that ends the process it is in, and is never joined",
+    },
+    Permit {
         path: "crates/tabwire-browser/src/keeper_client.rs",
         reason: "waits for a keeper that outlives us; the crate has no runtime, and nothing is lost when it ends",
     },

@@ -3,6 +3,7 @@
 //! Knows nothing of what the agent's functions mean.
 
 mod apply;
+mod begun;
 mod file_input;
 mod held_object;
 mod learn;
@@ -26,11 +27,9 @@ use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
 use crate::snapshot::{ElementKey, PageText};
 
+use begun::{AgentCall, Begun};
 use process_settings::ProcessSettings;
 use watchers::Watchers;
-
-/// What a world answers in which the agent has not been installed.
-const ABSENT: i64 = -1;
 
 /// Is told what happens on a page and in its frames, in order.
 pub(crate) trait Observer: Send + Sync {
@@ -162,24 +161,25 @@ impl CdpDriver {
     async fn call_in_time(
         self,
         frame: FrameId,
-        expression: String,
+        call: AgentCall,
         mut begun: Option<Begun>,
         deadline: Deadline,
     ) -> Result<Value, Failure> {
         let mut installed = false;
         loop {
-            let called = match begun.take() {
+            let mut called = match begun.take() {
                 Some(begun) => begun,
                 None => {
                     let (session, world) = self.world_of(&frame, deadline).await?;
-                    Begun::begin(&session, world, &expression, deadline)?
+                    Begun::begin(&session, world, &call, deadline)?
                 }
             };
-            let (session, world) = (called.session, called.world);
-            match called.answer.answer().await {
+            let answer = called.answer().await;
+            let (session, world) = called.place();
+            match answer {
                 Ok(answer) => {
                     let evaluation: Evaluation = answer.to().map_err(CdpError::into_failure)?;
-                    if !evaluation.is_number(ABSENT) || installed {
+                    if !evaluation.is_number(begun::ABSENT) || installed {
                         return evaluation.into_agent_answer();
                     }
                     // Frames without scripts of their own have a world in which nothing was run yet.
@@ -221,28 +221,6 @@ impl CdpDriver {
     }
 }
 
-/// A call of the agent that has been sent.
-struct Begun {
-    session: CdpSession,
-    world: WorldId,
-    answer: tabwire_cdp::PendingAnswer,
-}
-
-impl Begun {
-    fn begin(
-        session: &CdpSession,
-        world: WorldId,
-        expression: &str,
-        deadline: Deadline,
-    ) -> Result<Self, Failure> {
-        let params = json!({
-            "expression": expression, "contextId": world.number(), "returnByValue": true, "awaitPromise": true,
-        });
-        let answer = session.begin("Runtime.evaluate", &params, deadline).map_err(CdpError::into_failure)?;
-        Ok(Self { session: session.clone(), world, answer })
-    }
-}
-
 impl Driver for CdpDriver {
     fn frames(&self) -> Vec<Frame> {
         self.frames().roots()
@@ -255,16 +233,16 @@ impl Driver for CdpDriver {
         argument: &Value,
         deadline: Deadline,
     ) -> Reply<Value> {
-        let expression = format!("globalThis.tabwire ? tabwire.run(\"{function}\", {argument}) : {ABSENT}");
+        let call = AgentCall::new(function, argument);
         let known = self.frames().find(frame);
         let begun = match known {
-            Some((session, Some(world))) => match Begun::begin(&session, world, &expression, deadline) {
+            Some((session, Some(world))) => match Begun::begin(&session, world, &call, deadline) {
                 Ok(begun) => Some(begun),
                 Err(failure) => return Box::pin(async { Err(failure) }),
             },
             _ => None,
         };
-        Box::pin(self.clone().call_in_time(frame.clone(), expression, begun, deadline))
+        Box::pin(self.clone().call_in_time(frame.clone(), call, begun, deadline))
     }
 
     fn apply(&self, frame: &FrameId, key: ElementKey, function: String, deadline: Deadline) -> Reply<Value> {

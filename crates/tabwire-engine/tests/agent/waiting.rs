@@ -156,3 +156,21 @@ async fn a_page_that_never_rests_does_not_starve_the_wait() {
     let settled = stage.click(json!({"css": "#b"})).await;
     assert_eq!(settled["mutating"], true, "it is told that the page goes on changing: {settled}");
 }
+
+#[tokio::test]
+async fn a_wait_that_is_called_off_ends_and_others_go_on() {
+    let mut stage = Stage::start().await;
+    stage.show("<p>nothing to wait for</p><button id=b disabled>never</button>").await;
+    let waiting = r##"(async () => {
+        const begin = (name, more, wait) => tabwire.run(name, { spec: { css: "#b" }, timeout: 60000, ...more }, wait);
+        const off = [begin("waitFor", { state: "enabled" }, 7), begin("prepare", { purpose: "click" }, 8)];
+        const stays = begin("waitFor", { state: "enabled" }, 9);
+        for (const wait of [7, 8, 8, 1000]) tabwire.callOff({ wait });
+        const ended = await Promise.all(off);
+        document.getElementById("b").disabled = false;
+        return { ended: ended.map((each) => each.failure.message), stays: (await stays).ok.state };
+    })()"##;
+    let answer = stage.eval_in_agent(waiting).await;
+    let off = "The wait was called off.";
+    assert_eq!(answer, json!({"ended": [off, off], "stays": "enabled"}));
+}

@@ -66,3 +66,45 @@ fn what_was_taken_back_or_set_on_another_page_is_not_sent_again() {
     stage.leave(2);
     assert_eq!(stage.take_methods(), ["Target.detachFromTarget"]);
 }
+
+#[test]
+fn f02_a_crashed_page_is_sent_its_settings_when_it_is_back_and_nothing_waits_meanwhile() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    let one = stage.attach(1, "T-002.");
+    stage.attach(2, "T-002.");
+    set_media(&mut stage, 1, &one, "print");
+    let house = stage.house.clone();
+    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
+    stage.flow();
+    stage.take_heard();
+    stage.leave(2);
+    assert_eq!(stage.take_methods(), ["Target.detachFromTarget"], "nobody would answer more");
+    assert_eq!(stage.mux.pending(), 0);
+    stage.browser.event(&one, "Inspector.targetReloadedAfterCrash", json!({}));
+    stage.flow();
+    assert_eq!(stage.take_heard(), [format!("Emulation.setEmulatedMedia {one}")]);
+    stage.browser.event(&one, "Inspector.targetReloadedAfterCrash", json!({}));
+    stage.flow();
+    assert!(stage.take_heard().is_empty(), "once");
+}
+
+#[test]
+fn f02_what_the_mux_asked_of_a_page_that_crashes_is_not_waited_for() {
+    let mut stage = Stage::new();
+    stage.join(1);
+    stage.join(2);
+    let one = stage.attach(1, "T-002.");
+    stage.attach(2, "T-002.");
+    set_media(&mut stage, 1, &one, "print");
+    let house = stage.house.clone();
+    // The settings are on their way again when the page crashes; the browser answers the rest.
+    stage.mux.client_left(tabwire_wire::ClientId(2), stage.now);
+    stage.settle();
+    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
+    while let Some(frame) = stage.browser.take_from(&house) {
+        stage.deliver(&frame);
+    }
+    assert_eq!(stage.mux.pending(), 0);
+}

@@ -64,6 +64,9 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// The frames that have to be asked, the main one first, parents before children.
     fn frames(&self) -> Vec<Frame>;
 
+    /// Resolves when the frames that have to be asked are others than these.
+    fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
     /// Calls a function of the page agent in a frame. The answer is the function's own, its failure included.
     fn call(
         &self,

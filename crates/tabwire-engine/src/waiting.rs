@@ -87,12 +87,10 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Waited, Failure> {
         let held = Waited::new(format!("{} is {}", PageText::new(target).as_str(), state.name()));
-        let (spec, frames) = match Locator::parse(target)? {
-            Locator::Words(spec) => {
-                (spec, self.driver().frames().into_iter().map(|frame| frame.id).collect())
-            }
+        let (spec, frame) = match Locator::parse(target)? {
+            Locator::Words(spec) => (spec, None),
             Locator::Ref(given) => match self.find_ref(given) {
-                Ok(handle) => (json!({"document": handle.document, "key": handle.key}), vec![handle.frame]),
+                Ok(handle) => (json!({"document": handle.document, "key": handle.key}), Some(handle.frame)),
                 // Its document is gone, and the element with it.
                 Err(failure) if failure.code == ErrorCode::RefExpired && state.is_absence() => {
                     return Ok(held);
@@ -100,7 +98,7 @@ impl Page {
                 Err(failure) => return Err(failure),
             },
         };
-        self.wait_in_frames(&spec, state.name(), state.is_absence(), frames, deadline).await?;
+        self.wait_in_frames(&spec, state.name(), state.is_absence(), frame, deadline).await?;
         Ok(held)
     }
 
@@ -112,37 +110,48 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Waited, Failure> {
         let spec = json!({"text": text, "exact": false});
-        let frames = self.driver().frames().into_iter().map(|frame| frame.id).collect();
         let state = if visible { "visible" } else { "hidden" };
-        self.wait_in_frames(&spec, state, !visible, frames, deadline).await?;
+        self.wait_in_frames(&spec, state, !visible, None, deadline).await?;
         Ok(Waited::new(format!("{} is {state}", PageText::new(text).quoted())))
     }
 
-    /// Asks every frame to wait; one is enough, unless something is to be absent, which must hold in all.
+    /// Asks a frame to wait, or all of them, those too that come later; one is enough, unless something is to be
+    /// absent, which must hold in all.
     async fn wait_in_frames(
         &self,
         spec: &Value,
         state: &str,
         in_all: bool,
-        frames: Vec<FrameId>,
+        frame: Option<FrameId>,
         deadline: Deadline,
     ) -> Result<(), Failure> {
         loop {
+            let frames = frame.clone().map_or_else(|| self.frame_ids(), |frame| vec![frame]);
+            let others = self.driver().frames_other_than(frames.clone());
             let argument = json!({"spec": spec, "state": state, "timeout": milliseconds_left(deadline)});
             let ask = |frame: &FrameId| self.driver().call(frame, "waitFor", &argument, with_grace(deadline));
             let waits: Vec<_> = frames.iter().map(ask).collect();
+            let held = async {
+                if in_all {
+                    for wait in waits {
+                        wait.await?;
+                    }
+                    return Ok(());
+                }
+                select_ok(waits).await.map(drop)
+            };
             let waited = self
                 .unless_blocked(async {
-                    if in_all {
-                        for wait in waits {
-                            wait.await?;
-                        }
-                        return Ok(());
+                    tokio::select! {
+                        biased;
+                        held = held => held.map(|()| true),
+                        () = others, if frame.is_none() => Ok(false),
                     }
-                    select_ok(waits).await.map(drop)
                 })
                 .await;
             match waited {
+                // Other frames are there now; they are asked too.
+                Ok(false) => {}
                 // The document went meanwhile; the new one is asked.
                 Err(failure) if failure.code == ErrorCode::TargetGone && !self.is_gone() => {
                     self.stay_within(deadline)?;
@@ -151,9 +160,13 @@ impl Page {
                     let main = self.main_frame();
                     return Err(self.with_refs(main, failure));
                 }
-                Ok(()) => return Ok(()),
+                Ok(true) => return Ok(()),
             }
         }
+    }
+
+    fn frame_ids(&self) -> Vec<FrameId> {
+        self.driver().frames().into_iter().map(|frame| frame.id).collect()
     }
 
     fn stay_within(&self, deadline: Deadline) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ mod watchers;
 mod workers;
 
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
@@ -53,6 +54,8 @@ struct Inner {
     /// The agent's world; random, so that no other client's script is found in it.
     world: String,
     frames: Mutex<FrameTable>,
+    /// Told after everything that may have changed the frames.
+    stirred: tokio::sync::Notify,
     settings: Mutex<ProcessSettings>,
     watchers: Mutex<Watchers>,
     ready: tokio::sync::watch::Sender<Setup>,
@@ -83,6 +86,7 @@ impl CdpDriver {
             main,
             world: random_world(),
             frames: Mutex::new(frames),
+            stirred: tokio::sync::Notify::new(),
             settings: Mutex::default(),
             watchers: Mutex::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
@@ -224,6 +228,19 @@ impl CdpDriver {
 impl Driver for CdpDriver {
     fn frames(&self) -> Vec<Frame> {
         self.frames().roots()
+    }
+
+    fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let driver = self.clone();
+        Box::pin(async move {
+            loop {
+                let stirred = driver.inner.stirred.notified();
+                if !driver.frames().roots().iter().map(|frame| &frame.id).eq(&known) {
+                    return;
+                }
+                stirred.await;
+            }
+        })
     }
 
     fn call(

@@ -205,6 +205,7 @@ impl CdpDriver {
     fn follow(&self, session: &CdpSession, event: &Event, tasks: &TaskGroup, observer: &Arc<dyn Observer>) {
         // An event that cannot be read is one this version does not know; the rest goes on.
         let _ = self.try_follow(session, event, tasks, observer);
+        self.inner.stirred.notify_waiters();
     }
 
     fn try_follow(

@@ -105,3 +105,19 @@ async fn downloads_are_waited_for_and_their_files_told() {
     let failed = stage.try_act("wait_for", json!({"download": true})).await.expect_err("broken");
     assert_eq!(failed.code, ErrorCode::DownloadFailed, "{failed:?}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_comes_in_a_frame_of_another_site_that_comes_later_is_waited_for() {
+    let stage = Stage::at("/plain").await;
+    let later = format!(
+        "setTimeout(() => {{ const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); }}, 200); 1",
+        stage.site.url("b", "/login")
+    );
+    stage.eval(&later).await;
+    let waited = stage.act("wait_for", json!({"target": "#password"})).await;
+    assert_eq!(waited["held"], "#password is visible");
+    stage.eval(&later).await;
+    stage.eval("setTimeout(() => document.querySelectorAll('iframe').forEach((frame) => frame.remove()), 600); 1").await;
+    stage.act("wait_for", json!({"target": "#password", "state": "detached"})).await;
+    assert_eq!(stage.eval("document.querySelectorAll('iframe').length").await, 0);
+}

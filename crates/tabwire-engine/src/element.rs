@@ -104,12 +104,20 @@ pub(crate) struct Aim {
     pub(crate) spec: Value,
     /// Which of several matches, counted from 0.
     pub(crate) nth: Option<u32>,
+    /// What was asked for, when there was but one frame to look in: others may come.
+    pub(crate) guess: Option<TargetArguments>,
 }
 
 impl Aim {
+    /// The same in the frame in which the element was found.
+    pub(crate) fn found(&self, element: &Element) -> Self {
+        Self { frame: element.frame.clone(), ..self.clone() }
+    }
+
     /// Another element of the same frame, which its agent speaks of.
     pub(crate) fn beside(&self, document: &DocumentName, key: ElementKey) -> Self {
-        Self { frame: self.frame.clone(), spec: json!({"document": document, "key": key}), nth: None }
+        let spec = json!({"document": document, "key": key});
+        Self { frame: self.frame.clone(), spec, nth: None, guess: None }
     }
 }
 
@@ -135,11 +143,12 @@ impl Page {
             Locator::Ref(given) => {
                 let handle = self.find_ref(given)?;
                 let spec = json!({"document": handle.document, "key": handle.key});
-                Aim { frame: handle.frame, spec, nth: None }
+                Aim { frame: handle.frame, spec, nth: None, guess: None }
             }
             Locator::Words(spec) => {
+                let is_guess = self.driver().frames().len() <= 1 && target.nth.is_none();
                 let (frame, nth) = self.choose_frame(&spec, target, deadline).await?;
-                Aim { frame, spec, nth: nth.map(|nth| nth - 1) }
+                Aim { frame, spec, nth: nth.map(|nth| nth - 1), guess: is_guess.then(|| target.clone()) }
             }
         })
     }
@@ -160,9 +169,17 @@ impl Page {
         argument["timeout"] = json!(milliseconds_left(deadline));
         let is_hit =
             matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
-        let answered = self.call_in(&aim.frame, "prepare", &argument, with_grace(deadline)).await;
-        let prepared: Prepared = answered.map_err(|failure| self.with_refs(&aim.frame, failure))?;
-        let mut element = Element { frame: aim.frame.clone(), prepared };
+        let here = self.call_in(&aim.frame, "prepare", &argument, with_grace(deadline));
+        let (frame, answered) = tokio::select! {
+            biased;
+            answered = here => (aim.frame.clone(), answered),
+            frame = self.comes_elsewhere(aim, deadline) => {
+                let answered = self.call_in(&frame, "prepare", &argument, with_grace(deadline)).await;
+                (frame, answered)
+            }
+        };
+        let prepared: Prepared = answered.map_err(|failure| self.with_refs(&frame, failure))?;
+        let mut element = Element { frame, prepared };
         self.place_in_tab(&mut element, is_hit, deadline).await?;
         Ok(element)
     }

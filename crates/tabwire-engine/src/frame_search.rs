@@ -7,7 +7,7 @@ use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::driver::Frame;
-use crate::element::{TargetArguments, milliseconds_left, with_grace};
+use crate::element::{Aim, TargetArguments, milliseconds_left, with_grace};
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef};
 
@@ -94,13 +94,32 @@ impl Page {
         Ok(found)
     }
 
-    /// Waits until some frame has a match; false when none had one in time.
+    /// The frame that an element came in which was looked for when there was but one frame. Never ends if it comes in
+    /// none: the first frame's agent has the last word.
+    pub(crate) async fn comes_elsewhere(&self, aim: &Aim, deadline: Deadline) -> FrameId {
+        let Some(target) = &aim.guess else { return std::future::pending().await };
+        self.driver().frames_other_than(vec![aim.frame.clone()]).await;
+        match self.choose_frame(&aim.spec, target, deadline).await {
+            Ok((frame, _)) if frame != aim.frame => frame,
+            _ => std::future::pending().await,
+        }
+    }
+
+    /// Waits until some frame has a match, or there are other frames to look in; false when neither was in time.
     async fn wait_in_any(&self, frames: &[Frame], spec: &Value, deadline: Deadline) -> Result<bool, Failure> {
+        let others = self.driver().frames_other_than(frames.iter().map(|frame| frame.id.clone()).collect());
         let argument = json!({"spec": spec, "state": "attached", "timeout": milliseconds_left(deadline)});
         let grace = with_grace(deadline);
         let waits = frames.iter().map(|frame| self.driver().call(&frame.id, "waitFor", &argument, grace));
         let waits: Vec<_> = waits.collect();
-        self.unless_blocked(async { Ok(select_ok(waits).await.is_ok()) }).await
+        self.unless_blocked(async {
+            tokio::select! {
+                biased;
+                waited = select_ok(waits) => Ok(waited.is_ok()),
+                () = others => Ok(true),
+            }
+        })
+        .await
     }
 
     /// Several frames have matches: lists them with refs.

@@ -53,7 +53,7 @@ pub(crate) async fn tick(
         if changes.dialog.is_some() || changes.navigated {
             return Ok(Ticked { element, changes, already: false });
         }
-        let tick = look(context, page, aim, want).await?;
+        let tick = look(context, page, &aim.found(&element), want).await?;
         if tick.checked == json!(want) || tick.checked.is_null() {
             // One that is gone cannot be looked at; its click was taken.
             return Ok(Ticked { element, changes, already: false });

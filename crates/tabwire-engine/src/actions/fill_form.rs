@@ -186,6 +186,7 @@ async fn fill_field(
     let target = TargetArguments { target: field.target.clone(), nth: None };
     let aim = page.aim(&target, context.deadline).await?;
     let found = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
+    let aim = aim.found(&found);
     let argument = json!({"key": found.key(), "value": field.value});
     let kind: FieldKind = page.call_in(&aim.frame, "fieldFor", &argument, context.deadline).await?;
     let aim = aim.beside(&kind.document, kind.key);
@@ -227,6 +228,7 @@ pub(crate) async fn submit_form(
     aim: &Aim,
     field: &Element,
 ) -> Result<(Option<String>, Changes), Failure> {
+    let aim = &aim.found(field);
     let argument = json!({"key": field.key()});
     let button: Option<Submitter> =
         page.call_in(&aim.frame, "submitter", &argument, context.deadline).await?;

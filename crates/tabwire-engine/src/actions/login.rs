@@ -175,6 +175,7 @@ async fn send(context: &Context, page: &Page, step: &Step) -> Result<Changes, Fa
         frame: page.main_frame().clone(),
         spec: json!({"document": step.document, "key": key}),
         nth: None,
+        guess: None,
     };
     if let Some(button) = step.submit {
         let watch = Watch::arm(page, &context.browser);

@@ -121,3 +121,29 @@ async fn what_comes_in_a_frame_of_another_site_that_comes_later_is_waited_for() 
     stage.act("wait_for", json!({"target": "#password", "state": "detached"})).await;
     assert_eq!(stage.eval("document.querySelectorAll('iframe').length").await, 0);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_finds_its_element_in_a_frame_of_another_site_that_comes_later() {
+    let stage = Stage::start().await;
+    let later = |stage: &Stage| {
+        format!(
+            "setTimeout(() => {{ const frame = document.createElement('iframe'); frame.src = '{}'; document.body.append(frame); }}, 200); 1",
+            stage.site.url("b", "/login")
+        )
+    };
+    for (action, params, told) in [
+        ("fill", json!({"target": "#user", "value": "anna"}), "value"),
+        ("check", json!({"target": "#remember"}), "did"),
+        ("fill_form", json!({"form": "{\"#user\": \"anna\", \"#remember\": true}"}), "fields"),
+        ("click", json!({"target": "#remember"}), "did"),
+    ] {
+        stage.open("/plain").await;
+        stage.eval(&later(&stage)).await;
+        let done = stage.act(action, params).await;
+        assert!(!done[told].is_null(), "{action}: {done}");
+    }
+    stage.open("/plain").await;
+    stage.eval(&later(&stage)).await;
+    let missing = stage.fails(ErrorCode::SelectorNotFound, "click", json!({"target": "#nowhere"})).await;
+    assert!(missing.message.contains("#nowhere"), "{missing:?}");
+}

@@ -121,3 +121,37 @@ fn an_attached_session_is_attached_again_after_the_daemon_died() {
 pub(crate) fn secret_of(address: &str) -> String {
     address.splitn(4, '/').nth(3).expect("a path").to_owned()
 }
+
+#[test]
+fn another_browser_on_the_same_port_is_told_of_and_left_alone_until_it_is_asked_for() {
+    let (world, mut first) = (World::new(), Chromium::with_port());
+    let port = first.port();
+    world.open(&["--cdp", &port.to_string(), "data:text/html,<title>first</title>"]);
+    let refused = |arguments: &[&str], way: &str| {
+        let outcome = world.run(&[&["--json"], arguments].concat());
+        assert_eq!(outcome.failure(), ("BROWSER_GONE".to_owned(), 1), "{outcome:?}");
+        let error = outcome.json()["error"].clone();
+        let message = error["message"].as_str().expect("a sentence");
+        assert!(message.contains("another one (") && message.contains(&port.to_string()), "{error}");
+        assert!(error["hint"].as_str().is_some_and(|hint| hint.contains(way)), "{error}");
+    };
+    let connect = format!("tabwire connect {port}");
+    first.kill();
+    eventually("the loss is noticed", 15, || world.json(&["status"])["sessions"][0]["state"] != "active");
+    let mut second = Chromium::on_port(port);
+    refused(&["eval", "document.title"], &connect);
+    refused(&["open", "--cdp", &port.to_string(), "about:blank"], &connect);
+    world.run(&["connect", &port.to_string()]).succeeded();
+    assert_eq!(world.eval("location.href"), "about:blank", "its own tab");
+
+    // A new daemon knows what the old one was attached to.
+    crate::process::kill(world.daemon_pid());
+    assert_eq!(world.eval("1"), "1", "the same browser is taken up without a word");
+    crate::process::kill(world.daemon_pid());
+    second.kill();
+    let mut third = Chromium::on_port(port);
+    refused(&["eval", "1"], &connect);
+    assert_eq!(world.run(&["eval", "--restart", "1"]).succeeded().text(), "1");
+    world.run(&["close"]).succeeded();
+    assert!(third.is_running());
+}

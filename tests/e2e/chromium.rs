@@ -1,6 +1,7 @@
 //! A Chromium the test starts itself, as a user would, for Tabwire to attach to. Knows nothing of Tabwire.
 
 use std::fs;
+use std::net::TcpStream;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -37,6 +38,13 @@ impl Chromium {
         eventually("Chromium says its port", 30, || {
             fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
         });
+        browser
+    }
+
+    /// Starts one with this debugging port, which it does not write down.
+    pub(crate) fn on_port(port: u16) -> Self {
+        let browser = Self::start(&[&format!("--remote-debugging-port={port}")]);
+        eventually("Chromium listens", 30, || TcpStream::connect(("127.0.0.1", port)).is_ok());
         browser
     }
 

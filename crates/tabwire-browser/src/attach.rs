@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use url::{Host, Url};
 
 use crate::browser_kind::{BrowserKind, Channel};
+use crate::browser_run::BrowserRun;
 use crate::error::{AttachFault, BrowserError};
 use crate::{atomic_file, limits};
 
@@ -30,27 +31,62 @@ pub enum AttachAddress {
     Any,
 }
 
+impl AttachAddress {
+    /// Whether whatever browser runs there is meant: a new one in the same profile is the same to its user, one that
+    /// happens to have the same port may be anybody's.
+    #[must_use]
+    pub const fn names_a_profile(&self) -> bool {
+        matches!(self, Self::Profile(_) | Self::Channel(..))
+    }
+}
+
 /// The websocket of a browser, possibly with a secret in its path or query.
-#[derive(Clone, PartialEq, Eq)]
-pub struct WebsocketAddress(Url);
+#[derive(Clone)]
+pub struct WebsocketAddress {
+    url: Url,
+    /// What the browser calls itself, if it was asked.
+    product: Option<String>,
+}
+
+impl PartialEq for WebsocketAddress {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+    }
+}
 
 impl WebsocketAddress {
+    const fn new(url: Url) -> Self {
+        Self { url, product: None }
+    }
+
     /// The whole address, secrets included.
     #[must_use]
     pub fn expose(&self) -> &Url {
-        &self.0
+        &self.url
+    }
+
+    /// What the browser calls itself, if it was asked.
+    #[must_use]
+    pub fn product(&self) -> Option<&str> {
+        self.product.as_deref()
+    }
+
+    /// Which run of the browser it belongs to, if it says so.
+    #[must_use]
+    pub fn run(&self) -> Option<BrowserRun> {
+        BrowserRun::find(&self.url)
     }
 }
 
 impl fmt::Display for WebsocketAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", Masked(&self.0))
+        write!(formatter, "{}", Masked(&self.url))
     }
 }
 
 impl fmt::Debug for WebsocketAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "WebsocketAddress({})", Masked(&self.0))
+        write!(formatter, "WebsocketAddress({})", Masked(&self.url))
     }
 }
 
@@ -114,7 +150,7 @@ pub fn discover(
     deadline: Instant,
 ) -> Result<WebsocketAddress, BrowserError> {
     match address {
-        AttachAddress::Websocket(url) => Ok(WebsocketAddress(url.clone())),
+        AttachAddress::Websocket(url) => Ok(WebsocketAddress::new(url.clone())),
         AttachAddress::Http(url) => ask_version(url, deadline),
         AttachAddress::Profile(profile) => discover_profile(profile, deadline),
         AttachAddress::Any => {
@@ -155,9 +191,12 @@ fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketAddres
     let content = atomic_file::read(&profile.join(PORT_FILE), limits::ACTIVE_PORT_BYTES)
         .map_err(|_| failed(AttachFault::NoPortFile))?;
     let (port, path) = parse_port_file(&content).ok_or_else(|| failed(AttachFault::BadPortFile))?;
+    let described = at_loopback("ws", port, path).map(WebsocketAddress::new)?;
     match ask_version(&at_loopback("http", port, "/")?, deadline) {
-        Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => {
-            at_loopback("ws", port, path).map(WebsocketAddress)
+        Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => Ok(described),
+        // The file was left behind by a browser that is gone, and its port is somebody else's now.
+        Ok(answered) if answered.run().is_some() && answered.run() != described.run() => {
+            Err(failed(AttachFault::Stranger(port)))
         }
         answered => answered,
     }
@@ -232,7 +271,17 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketAddress, Browser
     }
     // The answer may name the host as the browser sees it; we stay with the one we reached.
     let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
-    if moved { Ok(WebsocketAddress(websocket)) } else { Err(failed(AttachFault::NoWebsocket)) }
+    if !moved {
+        return Err(failed(AttachFault::NoWebsocket));
+    }
+    let product = answer.get("Browser").and_then(serde_json::Value::as_str).filter(|name| is_product(name));
+    Ok(WebsocketAddress { url: websocket, product: product.map(str::to_owned) })
+}
+
+/// Whether a text can be told to a person as a browser's name.
+fn is_product(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_. ".contains(&byte);
+    name.len() <= limits::PRODUCT_BYTES && name.bytes().all(plain)
 }
 
 /// One GET with a deadline over the whole exchange; the answer ends with the connection or its length.

@@ -79,6 +79,21 @@ fn a_profile_without_http_discovery_falls_back_to_its_file_without_probing_twice
 }
 
 #[test]
+fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
+    let profile = tempfile::tempdir().unwrap();
+    let answer = r#"{"webSocketDebuggerUrl":"ws://h/devtools/browser/another"}"#;
+    let (port, server) = serve(with_length(answer));
+    let file = profile.path().join("DevToolsActivePort");
+    std::fs::write(&file, format!("{port}\n/devtools/browser/own")).unwrap();
+    let address = AttachAddress::Profile(profile.path().to_owned());
+    let error = discover(&address, None, soon()).unwrap_err();
+    let why =
+        matches!(&error, BrowserError::Unreachable { why: AttachFault::Stranger(told), .. } if *told == port);
+    assert!(why, "{error:?}");
+    server.join().unwrap();
+}
+
+#[test]
 fn f37_a_stranger_on_the_port_is_no_browser() {
     for (answer, fault) in [
         (with_length("<html>"), AttachFault::NoWebsocket),

@@ -179,6 +179,9 @@ pub enum AttachFault {
     /// The port file cannot be read as one.
     #[error("the DevToolsActivePort file is malformed")]
     BadPortFile,
+    /// Another browser than the profile's answers at the port.
+    #[error("its browser is gone, and another one answers at its port {0}")]
+    Stranger(u16),
 }
 
 fn quoted(stderr: &str) -> String {

@@ -12,6 +12,7 @@ use tabwire_wire::BrowserId;
 use crate::error::BrowserError;
 use crate::limits;
 use crate::sandbox::{SandboxMode, SandboxObstacle};
+use crate::stable_digest::stable_digest;
 
 /// Whether the browser has a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -194,12 +195,7 @@ impl LaunchSpec {
         same.id = BrowserId::new("");
         same.linger_ms = 0;
         same.close_grace_ms = 0;
-        let text = serde_json::to_vec(&same).unwrap_or_default();
-        // FNV-1a: stable across versions of Rust, unlike the standard hasher.
-        let digest = text.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
-        format!("{digest:016x}")
+        stable_digest(&serde_json::to_vec(&same).unwrap_or_default())
     }
 
     fn check(&self) -> Result<(), BrowserError> {

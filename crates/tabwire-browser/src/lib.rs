@@ -7,6 +7,7 @@
 pub mod atomic_file;
 pub mod attach;
 mod browser_kind;
+mod browser_run;
 mod descriptor;
 mod error;
 pub mod finder;
@@ -27,11 +28,13 @@ mod profile_lock;
 mod quiet_preferences;
 mod random_name;
 mod sandbox;
+mod stable_digest;
 mod sweep;
 mod unix_socket;
 
 pub use attach::{AttachAddress, WebsocketAddress};
 pub use browser_kind::{BrowserKind, Channel};
+pub use browser_run::BrowserRun;
 pub use descriptor::BrowserDescriptor;
 pub use error::{AttachFault, BrowserError, LaunchFault};
 pub use finder::FoundBrowser;

@@ -103,3 +103,6 @@ pub const LONGEST_LINGER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Processes that are looked at when a browser's memory is measured.
 pub const PROCESSES_LOOKED_AT: usize = 10_000;
+
+/// Longest name of an attached browser that is repeated to people.
+pub const PRODUCT_BYTES: usize = 100;

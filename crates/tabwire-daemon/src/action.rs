@@ -21,10 +21,11 @@ use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::remembered::checked_base;
 use crate::request_files::RequestFiles;
-use crate::session::{Ready, Session, Wish};
+use crate::session::{Ready, Session};
 use crate::session_action::SessionAction;
 use crate::tab_choice::{TAB_CHANGERS, TabChoice};
 use crate::vault::Vault;
+use crate::wish::Wish;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -216,7 +217,7 @@ impl Daemon {
         let base = request.base_url.as_deref().map(checked_base).transpose()?;
         let fallback = request.default_base_url.as_deref().map(checked_base).transpose()?;
         let session = self.sessions.obtain(&request.key())?;
-        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let wish = Wish::new(&request.options, &request.defaults, request.restart);
         let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
         if base.is_some() && base != session.remembered().base_url {
             session.remembered().base_url = base;

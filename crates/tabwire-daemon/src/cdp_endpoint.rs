@@ -25,7 +25,8 @@ use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::place::Place;
 use crate::server::{Answer, json as json_answer};
-use crate::session::{Session, Wish};
+use crate::session::Session;
+use crate::wish::Wish;
 
 /// The suffix every websocket handshake hashes with its key (RFC 6455).
 const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
@@ -109,7 +110,7 @@ impl Daemon {
     ) -> Result<(Arc<Session>, Arc<LiveSession>), Failure> {
         let session = self.sessions.obtain(&self.cdp_session(scope, request)?)?;
         let nothing = SessionOptions::default();
-        let wish = Wish { options: &nothing, defaults: &nothing, restart: false };
+        let wish = Wish::new(&nothing, &nothing, false);
         let live = session.ready(&self.fleet, wish).await?.live;
         live.ensure_tab().await?;
         Ok((session, live))

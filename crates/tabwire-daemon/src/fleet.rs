@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use tabwire_browser::limits::DEFAULT_CLOSE_GRACE;
 use tabwire_browser::{
-    AttachAddress, BrowserDescriptor, BrowserError, Display, KeepRequest, LaunchSpec, LockState, Ownership,
-    PrivateDir, ProfileChoice, ProfileHomes, WebsocketAddress, WindowSize, attach, finder, keeper_client,
-    lock_state, new_browser_id, new_instance_id,
+    AttachAddress, BrowserDescriptor, BrowserError, BrowserRun, Display, KeepRequest, LaunchSpec, LockState,
+    Ownership, PrivateDir, ProfileChoice, ProfileHomes, WebsocketAddress, WindowSize, attach, finder,
+    keeper_client, lock_state, new_browser_id, new_instance_id,
 };
 use tabwire_cdp::{TaskGroup, TransportError};
 use tabwire_wire::api::{Isolation, SessionOptions};
@@ -51,9 +51,10 @@ impl Fleet {
         &self,
         options: &SessionOptions,
         key: &SessionKey,
+        expected: Option<&BrowserRun>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         let _sharing = self.sharing.lock().await;
-        let served = self.obtain_alone(options, key).await?;
+        let served = self.obtain_alone(options, key, expected).await?;
         served.add_user();
         Ok(served)
     }
@@ -62,9 +63,10 @@ impl Fleet {
         &self,
         options: &SessionOptions,
         key: &SessionKey,
+        expected: Option<&BrowserRun>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         if let Some(address) = &options.cdp {
-            return self.attach(address, &options.headers).await;
+            return self.attach(address, &options.headers, expected).await;
         }
         let mut labels = BTreeMap::from([("project".to_owned(), key.project.to_string())]);
         if options.isolation() == Isolation::Own {
@@ -82,7 +84,7 @@ impl Fleet {
                 return Ok(served);
             }
             if let LockState::Live { .. } = lock_state(&spec.profile)
-                && let Ok(served) = self.attach(&spec.profile.to_string_lossy(), &[]).await
+                && let Ok(served) = self.attach(&spec.profile.to_string_lossy(), &[], None).await
             {
                 return Ok(served);
             }
@@ -170,13 +172,25 @@ impl Fleet {
         let _ = std::fs::remove_dir_all(self.config.paths.staging().join(id.as_str()));
     }
 
-    async fn attach(&self, address: &str, headers: &[String]) -> Result<Arc<ServedBrowser>, Failure> {
+    /// Attaches to a browser that somebody else runs. `expected` is the one that the session had there.
+    async fn attach(
+        &self,
+        address: &str,
+        headers: &[String],
+        expected: Option<&BrowserRun>,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
         let parsed = AttachAddress::parse(address)?;
+        let expected = expected.filter(|_| !parsed.names_a_profile());
         let home = self.config.home.clone();
         let found = in_background(move || {
             attach::discover(&parsed, home.as_deref(), Instant::now() + KEEPER_DEADLINE)
         })
         .await?;
+        if let (Some(expected), Some(found_run)) = (expected, found.run())
+            && *expected != found_run
+        {
+            return Err(other_browser(&found, address));
+        }
         // One connection serves all sessions: the browser may ask its user for consent at each.
         if let Some(served) = self.find(|served| served.address.as_ref() == Some(&found)) {
             return Ok(served);
@@ -305,6 +319,16 @@ fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
         options.window,
     ]);
     sha1_smol::Sha1::from(wanted.to_string()).digest().to_string()[..16].to_owned()
+}
+
+/// The browser that a session had is gone, and another one has its address.
+fn other_browser(found: &WebsocketAddress, address: &str) -> Failure {
+    let product = found.product().map(|product| format!(" ({product})")).unwrap_or_default();
+    let message = format!(
+        "The browser that this session was attached to is gone; another one{product} answers at {found} now."
+    );
+    Failure::new(ErrorCode::BrowserGone, message)
+        .with_hint(format!("Nothing was done in it. `tabwire connect {address}` uses it from now on."))
 }
 
 fn unreachable(error: TransportError) -> Failure {

@@ -18,8 +18,8 @@ use crate::gate::{Admitted, Door, Scope};
 use crate::limits::{BODY_BYTES, BODY_DEADLINE};
 use crate::route::RouteName;
 use crate::server::{Answer, failed, failed_with, json as json_answer, page};
-use crate::session::Wish;
 use crate::session_status::STOPPED;
+use crate::wish::Wish;
 
 const DEMO: &str = include_str!("../../../web/demo.html");
 
@@ -93,7 +93,7 @@ impl Daemon {
 
     async fn cdp_url(&self, request: CdpUrlRequest) -> Result<CdpUrlAnswer, Failure> {
         let session = self.sessions.obtain(&request.key())?;
-        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let wish = Wish::new(&request.options, &request.defaults, request.restart);
         let ready = session.ready(&self.fleet, wish).await?;
         ready.live.ensure_tab().await?;
         let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());

@@ -55,6 +55,7 @@ mod token;
 mod told_parameters;
 mod told_result;
 mod vault;
+mod wish;
 
 pub use browser_link::BrowserLink;
 pub use config::DaemonConfig;

@@ -60,6 +60,7 @@ impl LiveSession {
             browser: descriptor.map(|descriptor| descriptor.id.clone()),
             instance: descriptor.map(|descriptor| descriptor.instance.clone()),
             process: descriptor.map(|descriptor| descriptor.browser),
+            run: self.browser.run(),
             version: descriptor.and_then(|descriptor| descriptor.version.clone()),
             endpoint,
             options_digest: descriptor

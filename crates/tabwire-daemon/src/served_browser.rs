@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tabwire_browser::{BrowserDescriptor, Ownership, WebsocketAddress, new_instance_id};
+use tabwire_browser::{BrowserDescriptor, BrowserRun, Ownership, WebsocketAddress, new_instance_id};
 use tabwire_wire::UpstreamKind;
 
 use crate::hub::Hub;
@@ -54,6 +54,11 @@ impl ServedBrowser {
     ) -> Self {
         let (users, epochs) = (AtomicUsize::new(0), Mutex::default());
         Self { hub, upstream, ownership, descriptor, address, users, epochs }
+    }
+
+    /// Which run of a browser it is, when it is attached and says so.
+    pub(crate) fn run(&self) -> Option<BrowserRun> {
+        self.address.as_ref().and_then(WebsocketAddress::run)
     }
 
     pub(crate) fn add_user(&self) {

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use tabwire_browser::BrowserRun;
 use tabwire_cdp::{TaskGroup, channel_pair};
 use tabwire_engine::{Browser, Files, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, RealmPlace, Share};
@@ -24,6 +25,7 @@ use crate::session_record::{RunningRecord, SavedTab, SessionRecord};
 use crate::session_store::SessionStore;
 use crate::state_saver::StateSaver;
 use crate::token::Token;
+use crate::wish::{Newcomer, Wish};
 
 /// A session that may or may not have a browser right now.
 #[derive(Debug)]
@@ -50,17 +52,6 @@ pub(crate) struct Session {
     is_renamed: AtomicBool,
 }
 
-/// What a caller wants of a session's browser.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Wish<'a> {
-    /// Asked for: must fit a browser that runs.
-    pub(crate) options: &'a SessionOptions,
-    /// Where nothing was asked for.
-    pub(crate) defaults: &'a SessionOptions,
-    /// Whether a browser that runs otherwise is started anew.
-    pub(crate) restart: bool,
-}
-
 /// A session ready for use, with what the user should know.
 pub(crate) struct Ready {
     pub(crate) live: Arc<LiveSession>,
@@ -69,11 +60,14 @@ pub(crate) struct Ready {
 }
 
 /// What there was before a browser has to be started.
+#[derive(Default)]
 struct Before {
     /// Why the browser is gone; absent when it was stopped.
     reason: Option<String>,
     options: SessionOptions,
     tabs: Vec<SavedTab>,
+    /// The browser it was attached to.
+    run: Option<BrowserRun>,
 }
 
 /// What a new session is made of.
@@ -120,10 +114,11 @@ impl Session {
             return Ok(ready);
         }
         let (session, fleet) = (Arc::clone(self), Arc::clone(fleet));
-        let (options, defaults, restart) = (wish.options.clone(), wish.defaults.clone(), wish.restart);
+        let (options, defaults) = (wish.options.clone(), wish.defaults.clone());
+        let Wish { restart, newcomer, .. } = wish;
         // A caller that leaves while a browser starts must not leave one behind that nobody knows of.
         carried_out(&self.tasks, async move {
-            let wish = Wish { options: &options, defaults: &defaults, restart };
+            let wish = Wish { options: &options, defaults: &defaults, restart, newcomer };
             let mut live = session.live.lock().await;
             match session.find_ready(live.as_ref(), wish)? {
                 Some(ready) => Ok(ready),
@@ -160,7 +155,10 @@ impl Session {
         let mut notices = Vec::new();
         let asked = wish.options.clone().or(&before.options);
         let options = asked.clone().or(wish.defaults);
-        let started = self.start(fleet, asked, options, &mut notices).await?;
+        let is_same_place = options.cdp == before.options.cdp;
+        let expected = before.run.clone().filter(|_| is_same_place && wish.newcomer == Newcomer::Refused);
+        let browser = fleet.obtain(&options, &self.key, expected.as_ref()).await?;
+        let started = self.start(browser, asked, options, &mut notices).await?;
         *live = Some(Arc::clone(&started));
         let recovery = self.bring_back(&started, before).await;
         self.remember(&started);
@@ -171,17 +169,17 @@ impl Session {
     async fn look_back(&self, fleet: &Fleet, live: Option<Arc<LiveSession>>) -> Before {
         let Some(live) = live else {
             let Some(record) = self.store.find(&self.key) else {
-                return Before { reason: None, options: SessionOptions::default(), tabs: Vec::new() };
+                return Before::default();
             };
             let Some(running) = record.running else {
-                return Before { reason: None, options: record.asked, tabs: Vec::new() };
+                return Before { options: record.asked, ..Before::default() };
             };
             if running.browser.is_none() {
                 // Somebody else's browser goes on without us; it is attached to again.
-                return Before { reason: None, options: record.options, tabs: Vec::new() };
+                return Before { options: record.options, run: running.run, ..Before::default() };
             }
             let reason = Some("it was no longer there when the daemon came up".to_owned());
-            return Before { reason, options: record.options, tabs: running.tabs };
+            return Before { reason, options: record.options, tabs: running.tabs, run: None };
         };
         let record = self.store.find(&self.key).and_then(|record| record.running);
         if live.is_gone() {
@@ -190,7 +188,8 @@ impl Session {
             // The engine has seen the last of its tabs; what was written down is at most a moment older.
             let own = record.filter(|_| live.browser.ownership.may_close());
             let tabs = own.map(|running| running.tabs).unwrap_or_default();
-            return Before { reason: Some(reason.to_string()), options: live.options.clone(), tabs };
+            let (reason, run) = (Some(reason.to_string()), live.browser.run());
+            return Before { reason, options: live.options.clone(), tabs, run };
         }
         let is_own = live.browser.ownership.may_close();
         let tabs = if is_own { SavedTab::all_of(&live.engine) } else { Vec::new() };
@@ -198,18 +197,17 @@ impl Session {
         if let Err(failure) = fleet.end_session(&live).await {
             tracing::warn!(%failure, session = %self.key, "a browser did not end");
         }
-        Before { reason: None, options: live.options.clone(), tabs }
+        Before { reason: None, options: live.options.clone(), tabs, run: live.browser.run() }
     }
 
-    /// Starts or reaches a browser with these options and becomes its client.
+    /// Becomes a client of a browser that was started or reached with these options.
     async fn start(
         self: &Arc<Self>,
-        fleet: &Fleet,
+        browser: Arc<ServedBrowser>,
         asked: SessionOptions,
         options: SessionOptions,
         notices: &mut Vec<String>,
     ) -> Result<Arc<LiveSession>, Failure> {
-        let browser = fleet.obtain(&options, &self.key).await?;
         notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
         let served = Arc::clone(&browser);
         let started = async {

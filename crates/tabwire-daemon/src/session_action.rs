@@ -13,7 +13,8 @@ use crate::daemon::Daemon;
 use crate::lease_table::name_of;
 use crate::limits::LEASE;
 use crate::remembered::{Remembered, checked_base};
-use crate::session::{Ready, Session, Wish};
+use crate::session::{Ready, Session};
+use crate::wish::{Newcomer, Wish};
 
 macro_rules! session_actions {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal;)+) => {
@@ -134,7 +135,11 @@ impl Daemon {
 
     async fn session_start(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
         let session = self.sessions.obtain(&request.key())?;
-        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: request.restart };
+        let mut wish = Wish::new(&request.options, &request.defaults, request.restart);
+        if request.options.cdp.is_some() {
+            // Who starts a session at an address wants the browser that is there.
+            wish.newcomer = Newcomer::Taken;
+        }
         let Ready { live, notices, recovery } = session.ready(&self.fleet, wish).await?;
         if let Some(base) = request.base_url.as_deref() {
             session.remembered().base_url = Some(checked_base(base)?);
@@ -151,7 +156,7 @@ impl Daemon {
 
     async fn session_restart(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
         let session = self.known(&request.key())?;
-        let wish = Wish { options: &request.options, defaults: &request.defaults, restart: true };
+        let wish = Wish::new(&request.options, &request.defaults, true);
         let Ready { live, notices, .. } = session.restart(&self.fleet, wish).await?;
         live.ensure_tab().await?;
         session.save(&live).await;

@@ -5,7 +5,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
-use tabwire_browser::ProcessIdentity;
+use tabwire_browser::{BrowserRun, ProcessIdentity};
 use tabwire_engine::{Browser, TabBook};
 
 use tabwire_wire::api::SessionOptions;
@@ -45,6 +45,9 @@ pub(crate) struct RunningRecord {
     pub(crate) instance: Option<InstanceId>,
     /// The browser's main process.
     pub(crate) process: Option<ProcessIdentity>,
+    /// Which run of a browser it is attached to, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<BrowserRun>,
     /// What the browser calls itself.
     pub(crate) version: Option<String>,
     /// Where CDP clients connect, without the secret.

@@ -85,6 +85,7 @@ struct RequestSent {
     #[serde(rename = "type", default)]
     kind: String,
     redirect_response: Option<Redirect>,
+    request: Option<Redirect>,
 }
 
 #[derive(Deserialize)]
@@ -122,6 +123,9 @@ const METHODS: &[&str] = &[
     "Network.responseReceived",
     "Network.requestWillBeSent",
 ];
+
+/// What the browser says of a navigation that something else came in the way of.
+const ABORTED: &str = "net::ERR_ABORTED";
 
 /// A navigation that is being watched since before its cause.
 pub(crate) struct Journey {
@@ -205,6 +209,23 @@ impl Journey {
             }
         }
     }
+
+    /// Whether the tab has set out for another address since.
+    fn was_crossed(&mut self, url: &str) -> bool {
+        let whole = |text: &str| url::Url::parse(text).ok();
+        let wanted = whole(url);
+        while let Some(event) = self.events.take_next() {
+            if event.method() != "Network.requestWillBeSent" {
+                continue;
+            }
+            let Ok(sent) = event.to::<RequestSent>() else { continue };
+            let is_ours = sent.request.is_none_or(|request| whole(&request.url) == wanted);
+            if sent.kind == "Document" && sent.frame_id.as_ref() == Some(&self.main) && !is_ours {
+                return true;
+            }
+        }
+        false
+    }
 }
 
 impl Page {
@@ -218,10 +239,11 @@ impl Page {
         state: LoadState,
         deadline: Deadline,
     ) -> Result<Arrival, Failure> {
-        let mut journey = Journey::watch(self);
-        let answer = self.command("Page.navigate", &json!({"url": url}), deadline).await?;
-        let navigated: Navigated = serde_json::from_value(answer)
-            .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.navigate: {error}.")))?;
+        let (mut journey, mut navigated) = self.set_out(url, deadline).await?;
+        if navigated.error_text.as_deref() == Some(ABORTED) && journey.was_crossed(url) {
+            // The page was about to go somewhere itself, and its own way came in between.
+            (journey, navigated) = self.set_out(url, deadline).await?;
+        }
         if navigated.is_download {
             return Err(Failure::new(ErrorCode::NotActionable, format!("{url} is a download, not a page."))
                 .with_hint("Use `tabwire download-file` for it."));
@@ -233,6 +255,14 @@ impl Page {
         let Some(loader) = navigated.loader_id else { return Ok(Arrival::default()) };
         journey.loader = Some(loader);
         self.unless_blocked(journey.arrive(state, url, deadline)).await
+    }
+
+    async fn set_out(&self, url: &str, deadline: Deadline) -> Result<(Journey, Navigated), Failure> {
+        let journey = Journey::watch(self);
+        let answer = self.command("Page.navigate", &json!({"url": url}), deadline).await?;
+        let navigated = serde_json::from_value(answer)
+            .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.navigate: {error}.")))?;
+        Ok((journey, navigated))
     }
 
     /// Waits until the document that is there, or the one that comes, has come as far as asked. Says where it is.

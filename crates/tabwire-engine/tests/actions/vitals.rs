@@ -1,5 +1,7 @@
 //! `vitals`: what the browser noted, also on pages that do not measure themselves.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use tabwire_wire::ErrorCode;
@@ -12,8 +14,17 @@ async fn vitals_are_what_the_page_itself_measured() {
     stage.until("window.vitals.shift > 0 && document.querySelector('#large')").await;
     stage.act("click", json!({"target": "#sluggish"})).await;
     stage.until("window.vitals.interaction >= 200").await;
-    let told = stage.act("vitals", json!({})).await;
-    let own = stage.eval("window.vitals").await;
+    // The click of an interaction is told later than the press that began it, and either may be the slower one.
+    let until = tokio::time::Instant::now() + Duration::from_secs(10);
+    let (told, own) = loop {
+        let before = stage.eval("window.vitals").await;
+        let told = stage.act("vitals", json!({})).await;
+        let own = stage.eval("window.vitals").await;
+        let is_same = told["inp"]["value"].as_f64() == own["interaction"].as_f64();
+        if before == own && (is_same || tokio::time::Instant::now() > until) {
+            break (told, own);
+        }
+    };
     let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("a number: {told}"));
     assert!((number(&told["lcp"]["value"]) - number(&own["paint"])).abs() < 1.0, "{told} {own}");
     assert!((number(&told["cls"]["value"]) - number(&own["shift"])).abs() < 0.001, "{told} {own}");

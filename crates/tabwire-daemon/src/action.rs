@@ -7,15 +7,18 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address, find_action,
-    find_similar,
+    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address,
+    find_action, find_similar,
 };
+use tabwire_policy::ActionNeed;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery};
 use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
 
 use crate::caller::Caller;
+use crate::checkpoint::Checkpoint;
 use crate::daemon::Daemon;
 use crate::ffmpeg::Ffmpeg;
+use crate::guarded_logins::GuardedLogins;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::live_session::LiveSession;
 use crate::note::Note;
@@ -139,15 +142,18 @@ impl Daemon {
         // Counted from here: starting a browser takes time of its own.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
         let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
-        let context = self.context(&live, choice.tab, deadline, files, &request);
+        let checkpoint =
+            self.checkpoint(&live, &session, &request, definition.name, definition.effect.as_str());
+        let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
         note.place(&live.engine, choice.tab);
+        checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
         let answered = definition.run(&context, request.params.clone()).await;
         choice.settle(&live).await;
         if definition.effect == Effect::Navigate {
             note.place(&live.engine, choice.tab);
             session.remember(&live);
         }
-        let answered = answered?;
+        let answered = checkpoint.after(&live.engine, choice.tab, answered, note).await?;
         if let Some(client) = request.client.as_ref().filter(|_| TAB_CHANGERS.contains(&definition.name)) {
             session.leases.follow_to(client, &answered.value);
         }
@@ -169,6 +175,7 @@ impl Daemon {
         deadline: Deadline,
         files: RequestFiles,
         request: &ActionRequest,
+        checkpoint: &Checkpoint,
     ) -> Context {
         Context {
             browser: Arc::clone(&live.engine),
@@ -179,8 +186,30 @@ impl Daemon {
             wants_text: request.text,
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
-            logins: Some(Arc::new(self.vault())),
             concealment: Arc::clone(&self.concealment),
+            logins: Some(Arc::new(GuardedLogins { vault: self.vault(), checkpoint: checkpoint.clone() })),
+        }
+    }
+
+    /// What an action is held up against: the stricter of what the session has and what the caller wishes for.
+    fn checkpoint(
+        &self,
+        live: &LiveSession,
+        session: &Session,
+        request: &ActionRequest,
+        action: &'static str,
+        effect: &str,
+    ) -> Checkpoint {
+        let wished = request.options.policy.or(request.defaults.policy).unwrap_or_default();
+        Checkpoint {
+            desk: Arc::clone(&self.policy),
+            approvals: Arc::clone(&self.approvals),
+            client: request.client.clone(),
+            passes: Arc::default(),
+            profile: live.options.policy().stricter(wished),
+            session: session.key.to_string(),
+            action,
+            need: ActionNeed::of(action, effect),
         }
     }
 
@@ -254,7 +283,9 @@ impl Daemon {
         } else {
             TabChoice::make(&session, &live, &request).await?
         };
-        let context = self.context(&live, choice.tab, deadline, files, &request);
+        let checkpoint = self.checkpoint(&live, &session, &request, "open", Effect::Navigate.as_str());
+        checkpoint.before(&live.engine, choice.tab, &json!({"url": url}), note).await?;
+        let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
         let witness = Witness::begin(&context, "open", &request.params).await;
         let opened = open_page(&live, &url, params.new_tab, choice.tab, deadline).await;
         if let Some(witness) = witness {
@@ -262,7 +293,9 @@ impl Daemon {
         }
         choice.settle(&live).await;
         note.place(&live.engine, choice.tab);
-        let result = opened?;
+        let opened =
+            opened.map(|value| Answered { value, text: String::new(), bare: None, notices: Vec::new() });
+        let result = checkpoint.after(&live.engine, choice.tab, opened, note).await?.value;
         note.result(&result);
         if let Some(reached) = result.get("url").and_then(Value::as_str) {
             session.remembered().url = Some(reached.to_owned());
@@ -299,6 +332,7 @@ impl Daemon {
         }
         let live = session.take_live().await.ok_or_else(nothing)?;
         let fate = self.fleet.end_session(&live).await?;
+        self.policy.session_ended(&key);
         self.sessions.forget(&key);
         self.sessions.store().forget_record(&key);
         Ok(bare_answer(&request, json!({"closed": "session", "browser": fate.sentence()})))

@@ -14,6 +14,7 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
+use crate::approval_desk::ApprovalDesk;
 use crate::config::DaemonConfig;
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
@@ -22,6 +23,7 @@ use crate::handshake::Handshake;
 use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
+use crate::policy_desk::PolicyDesk;
 use crate::scribe::Scribe;
 use crate::served_browser::Fate;
 use crate::server;
@@ -42,6 +44,8 @@ pub struct Daemon {
     pub(crate) scribe: Arc<Scribe>,
     /// Secrets of the user's that no answer may have.
     pub(crate) concealment: Arc<Concealment>,
+    pub(crate) policy: Arc<PolicyDesk>,
+    pub(crate) approvals: Arc<ApprovalDesk>,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
@@ -115,6 +119,8 @@ impl Daemon {
         let taken = DaemonLock::take_within(&lock_path, &config.paths.socket(), config.patience).await;
         let taken = taken.map_err(|error| system("lock", &lock_path, &error))?;
         let Some(_lock) = taken else { return Ok(StartOutcome::AlreadyRunning) };
+        // Before anything is listened on: a policy that cannot be used stops the start (T24).
+        let policy = Arc::new(PolicyDesk::open(&config.paths)?);
         let socket = bind_socket(&config.paths.socket())?;
         let listener = bind_port(config.port).await?;
         let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
@@ -136,6 +142,8 @@ impl Daemon {
                 port,
             }),
             files,
+            policy,
+            approvals: Arc::default(),
             scribe: Scribe::start(config.journal.then(|| config.paths.journal()).as_deref()),
             concealment: Arc::default(),
             tasks,

@@ -58,6 +58,16 @@ impl Daemon {
                 Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),
                 Err(error) => return error.answer(),
             },
+            RouteName::Policy => {
+                let (verb, caller) = (admitted.variable.unwrap_or_default(), caller_of(&request));
+                match read_body(request).await {
+                    Ok(body) => self
+                        .rule(&verb, body, &caller, door)
+                        .await
+                        .map(|answer| json_answer(StatusCode::OK, &answer)),
+                    Err(error) => return error.answer(),
+                }
+            }
             RouteName::Drain => {
                 self.end(Ending::Drain);
                 Ok(json_answer(StatusCode::OK, &json!({"draining": true})))

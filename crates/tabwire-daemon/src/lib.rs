@@ -4,10 +4,12 @@
 
 mod action;
 mod adopt;
+mod approval_desk;
 mod authority;
 mod browser_link;
 mod caller;
 mod cdp_endpoint;
+mod checkpoint;
 mod config;
 mod daemon;
 mod dangerous_extension;
@@ -17,6 +19,7 @@ mod file_fault;
 mod file_shelf;
 mod fleet;
 mod gate;
+mod guarded_logins;
 mod handler;
 mod handshake;
 mod hub;
@@ -31,6 +34,8 @@ mod log_file;
 mod note;
 mod paths;
 mod place;
+mod policy_desk;
+mod policy_request;
 mod record_survey;
 mod recovery;
 mod remembered;
@@ -57,6 +62,9 @@ mod told_result;
 mod vault;
 mod wish;
 
+pub use approval_desk::{
+    ApprovalAnswer, ApprovalDesk, ApprovalId, ApprovalQuestion, Attendance, Outcome, PendingApproval,
+};
 pub use browser_link::BrowserLink;
 pub use config::DaemonConfig;
 pub use daemon::{Daemon, StartOutcome};

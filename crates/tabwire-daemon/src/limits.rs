@@ -65,6 +65,21 @@ pub const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the daemon stays without a browser and without a client.
 pub const IDLE_EXIT: Duration = Duration::from_secs(600);
 
+/// How long a person has to answer whether something may be done; then it is no.
+pub const APPROVAL_DEADLINE: Duration = Duration::from_secs(60);
+
+/// How long somebody who attends by asking again and again counts as there in between.
+pub const ATTENDANCE_GRACE: Duration = Duration::from_secs(3);
+
+/// Questions that may wait for people at a time; more than anybody answers.
+pub const APPROVALS: usize = 100;
+
+/// Longest wait for a question in one request of somebody who attends.
+pub const ATTENDANCE_WAIT: Duration = Duration::from_secs(25);
+
+/// Largest policy or list of grants that is read: a thousand rules of the longest kind.
+pub const POLICY_BYTES: usize = 4 * 1024 * 1024;
+
 /// Largest file of ours that is read whole (session files, handshake).
 pub const FILE_BYTES: usize = 256 * 1024;
 

@@ -102,6 +102,39 @@ impl Note {
         }
     }
 
+    /// Who asks, in a few words.
+    pub(crate) fn asker_told(&self) -> String {
+        let Some(Asker { name, pid, program, .. }) = self.entry.as_ref().map(|entry| &entry.asker) else {
+            return String::new();
+        };
+        let name = name.as_deref().or(program.as_deref()).unwrap_or("somebody");
+        match (program, pid) {
+            (Some(program), Some(pid)) => format!("{name} ({program}, process {pid})"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// A change of the policy.
+    pub(crate) fn of_ruling(
+        scribe: &Arc<Scribe>,
+        session: SessionKey,
+        asker: Asker,
+        action: &'static str,
+        params: &Value,
+    ) -> Self {
+        let mut note =
+            Self::new(scribe, session, asker, action, "policy", Summary::of(params, told_parameters(action)));
+        note.given = params.clone();
+        note
+    }
+
+    /// Takes down whether it was allowed, and by what.
+    pub(crate) fn ruled(&mut self, ruling: Ruling) {
+        if let Some(entry) = &mut self.entry {
+            entry.ruling = ruling;
+        }
+    }
+
     /// Takes down what came of it.
     pub(crate) fn result(&mut self, result: &Value) {
         if let Some(entry) = &mut self.entry {

@@ -57,6 +57,18 @@ impl Paths {
         self.state.join("journal.db")
     }
 
+    /// The user's policy.
+    #[must_use]
+    pub fn policy(&self) -> PathBuf {
+        self.config.join("policy.toml")
+    }
+
+    /// What was granted and denied.
+    #[must_use]
+    pub fn grants(&self) -> PathBuf {
+        self.state.join("grants.json")
+    }
+
     /// Where downloads wait until they are placed, a directory for each browser.
     #[must_use]
     pub fn staging(&self) -> PathBuf {

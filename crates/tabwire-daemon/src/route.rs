@@ -36,6 +36,8 @@ pub enum RouteName {
     Status,
     /// An address for CDP clients.
     CdpUrl,
+    /// What may be done where: looking, granting, denying, answering.
+    Policy,
     /// Makes room for a newer daemon; browsers are kept.
     Drain,
     /// Ends the daemon and every browser it launched.
@@ -76,6 +78,7 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Progress, "GET", "/v1/progress", Access::User),
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
+    route(RouteName::Policy, "POST", "/v1/policy/*", Access::User),
     route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),
     route(RouteName::Stop, "POST", "/v1/daemon/stop", Access::User),
 ];

@@ -173,6 +173,7 @@ impl Daemon {
             return Ok(json!({"stopped": false, "browser": "it had none"}));
         };
         let fate = self.fleet.end_session(&live).await?;
+        self.policy.session_ended(&key);
         self.sessions.forget(&key);
         Ok(json!({"stopped": true, "browser": fate.sentence()}))
     }
@@ -184,6 +185,7 @@ impl Daemon {
             Some(live) => self.fleet.end_session(&live).await?.sentence(),
             None => "it had none",
         };
+        self.policy.session_ended(&key);
         self.sessions.forget(&key);
         self.sessions.store().remove(&key);
         Ok(bare_answer(request, json!({"deleted": true, "browser": browser})))

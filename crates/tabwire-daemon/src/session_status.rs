@@ -42,6 +42,7 @@ impl Session {
             state: if lost { "its browser is gone; the next command starts it again" } else { STOPPED }
                 .to_owned(),
             isolation: options.map(|options| options.isolation()).unwrap_or_default().as_str().to_owned(),
+            policy: options.map(|options| options.policy()).unwrap_or_default().as_str().to_owned(),
             headed: options.is_some_and(tabwire_wire::api::SessionOptions::is_headed),
             saves_state: options.is_some_and(|options| options.save_state == Some(true)),
             record: record.is_some().then(|| self.store.file(&self.key)),
@@ -67,6 +68,7 @@ impl Session {
         status.ownership = ownership_word(live.browser.ownership).to_owned();
         status.upstream = live.browser.upstream.to_string();
         status.isolation = live.options.isolation().as_str().to_owned();
+        status.policy = live.options.policy().as_str().to_owned();
         status.headed = live.options.is_headed();
         status.saves_state = live.options.save_state == Some(true) && !self.saver.is_held();
         status.endpoint = Some(self.endpoint());

@@ -39,10 +39,23 @@ const TABS: &[Told] = &[("id", Word), ("tab", Word), ("foreground", Word)];
 const WRITING: &[Told] =
     &[("verb", Word), ("output", Path), ("directory", Path), ("format", Word), ("categories", Count)];
 
+const RULING: &[Told] = &[
+    ("site", Word),
+    ("which", Word),
+    ("capabilities", Word),
+    ("term", Word),
+    ("id", Word),
+    ("answer", Word),
+];
+
 const TABLE: &[(&str, &[Told])] = &[
     ("open", GOING),
     ("close", TABS),
     ("cdp_connect", &[("share", Word)]),
+    ("policy_allow", RULING),
+    ("policy_deny", RULING),
+    ("policy_revoke", RULING),
+    ("approval_answer", RULING),
     (
         "snapshot",
         &[
@@ -286,7 +299,15 @@ mod tests {
 
     #[test]
     fn every_line_is_of_an_action_there_is() {
-        let own = ["open", "close", "cdp_connect"];
+        let own = [
+            "open",
+            "close",
+            "cdp_connect",
+            "policy_allow",
+            "policy_deny",
+            "policy_revoke",
+            "approval_answer",
+        ];
         for (name, _) in TABLE.iter().filter(|(name, _)| !own.contains(name)) {
             assert!(ACTIONS.iter().any(|action| action.name == *name), "{name} is gone");
         }

@@ -27,6 +27,9 @@ use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
 
 mod closing;
+mod whereabouts;
+
+pub use whereabouts::Whereabouts;
 
 /// One tab as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

@@ -102,7 +102,7 @@ mod witness;
 pub use action::{Action, Answered, Definition, Effect, Example, Render};
 pub use address::checked_address;
 pub use bare_value::BareValue;
-pub use browser::{Browser, BrowserHoldings, TabInfo};
+pub use browser::{Browser, BrowserHoldings, TabInfo, Whereabouts};
 pub use catalogue::catalogue;
 pub use concealment::Concealment;
 pub use context::Context;

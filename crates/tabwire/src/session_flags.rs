@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use tabwire_wire::api::{Isolation, SessionOptions};
+use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::cli::parse_size;
@@ -55,6 +55,9 @@ pub(crate) struct SessionFlags {
     /// A file whose first line seals what is saved.
     #[arg(long, value_name = "FILE", requires = "save_state")]
     state_passphrase_file: Option<PathBuf>,
+    /// What may be done: `guarded` refuses what was not granted, reading included; `open` refuses what was denied.
+    #[arg(long, value_name = "POLICY", value_parser = parse_policy)]
+    policy: Option<PolicyProfile>,
     /// Start the session's browser anew when it runs with other options.
     #[arg(long)]
     pub(crate) restart: bool,
@@ -94,6 +97,7 @@ impl SessionFlags {
             state_passphrase_file: self
                 .state_passphrase_file
                 .map(|path| std::path::absolute(&path).unwrap_or(path)),
+            policy: self.policy,
         })
     }
 }
@@ -120,6 +124,10 @@ fn absolute(profile: String) -> String {
         return profile;
     }
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
+}
+
+fn parse_policy(text: &str) -> Result<PolicyProfile, String> {
+    PolicyProfile::find(text).ok_or_else(|| "expected guarded or open".to_owned())
 }
 
 fn parse_isolation(text: &str) -> Result<Isolation, String> {

@@ -132,7 +132,11 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::Status => true,
             // A handshake: browsers send an Origin with it, which is refused.
             RouteName::Cdp => true,
-            RouteName::Action | RouteName::CdpUrl | RouteName::Drain | RouteName::Stop => false,
+            RouteName::Action
+            | RouteName::CdpUrl
+            | RouteName::Policy
+            | RouteName::Drain
+            | RouteName::Stop => false,
         };
         assert_eq!(route.method, if only_reads { "GET" } else { "POST" }, "{route:?}");
     }

@@ -7,9 +7,11 @@ use serde_json::Value;
 
 use crate::{ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
 
+mod policy_profile;
 mod session_options;
 mod session_status;
 
+pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};
 pub use session_status::SessionStatus;
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyProfile;
+
 /// How a session shares a browser with others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -82,6 +84,9 @@ pub struct SessionOptions {
     /// A file whose first line seals the saved state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_passphrase_file: Option<PathBuf>,
+    /// What may be done where nothing was granted or denied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyProfile>,
 }
 
 /// One option that is in force differently from how it was asked for.
@@ -114,6 +119,12 @@ impl SessionOptions {
         self.isolation.unwrap_or_default()
     }
 
+    /// What may be done where nothing was granted or denied.
+    #[must_use]
+    pub fn policy(&self) -> PolicyProfile {
+        self.policy.unwrap_or_default()
+    }
+
     /// These, and what they leave out from others.
     #[must_use]
     pub fn or(self, others: &Self) -> Self {
@@ -140,6 +151,7 @@ impl SessionOptions {
             state_passphrase_file: self
                 .state_passphrase_file
                 .or_else(|| others.state_passphrase_file.clone()),
+            policy: self.policy.or(others.policy),
         }
     }
 
@@ -184,6 +196,9 @@ impl SessionOptions {
         note("--save-state", word(running.save_state), self.save_state.map(|flag| word(Some(flag))));
         let passphrase = path(&running.state_passphrase_file).unwrap_or_else(|| "none".to_owned());
         note("--state-passphrase-file", passphrase, path(&self.state_passphrase_file));
+        // Who asks for less than the session allows gets less, without another browser.
+        let widens = self.policy.filter(|asked| asked.stricter(running.policy()) != *asked);
+        note("--policy", running.policy().as_str().to_owned(), widens.map(|one| one.as_str().to_owned()));
         found
     }
 }

@@ -24,6 +24,8 @@ pub struct SessionStatus {
     pub upstream: String,
     /// How it shares the browser: `own`, `context` or `shared`.
     pub isolation: String,
+    /// What may be done where nothing was granted or denied: `open` or `guarded`.
+    pub policy: String,
     /// With a window.
     pub headed: bool,
     /// Where CDP clients connect, without the secret; `tabwire cdp-url` tells the whole address.

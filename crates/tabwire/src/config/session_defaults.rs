@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tabwire_wire::api::{Isolation, SessionOptions};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_wire::Failure;
+use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
 
 use super::configuration::Configuration;
 use super::setting::Key;
@@ -13,9 +13,8 @@ impl Configuration {
     /// What files and variables say about the session's browser.
     ///
     /// # Errors
-    /// When a file of headers cannot be read, or a policy is wished for that nothing enforces.
+    /// When a file of headers cannot be read.
     pub(crate) fn session_defaults(&self) -> Result<SessionOptions, Failure> {
-        self.check_policy()?;
         let text = |key: Key| self.text(key).map(|set| set.value.to_owned());
         let switch = |key: Key| self.switch(key).map(|set| set.value);
         let list = |key: Key| self.list(key).map(|set| set.value.to_vec()).unwrap_or_default();
@@ -25,6 +24,7 @@ impl Configuration {
             save_state: switch(Key::SaveState),
             state_passphrase_file: text(Key::StatePassphraseFile).map(PathBuf::from),
             viewport: size(Key::Viewport),
+            policy: text(Key::Policy).as_deref().and_then(PolicyProfile::find),
             isolation: text(Key::Isolation).as_deref().and_then(Isolation::find),
             ..SessionOptions::default()
         };
@@ -43,23 +43,6 @@ impl Configuration {
             browser_arguments: list(Key::BrowserArgs),
             ..shared
         })
-    }
-}
-
-impl Configuration {
-    /// Fails closed: who wants to be guarded must not be served as if they were.
-    fn check_policy(&self) -> Result<(), Failure> {
-        match self.text(Key::Policy) {
-            Some(set) if set.value != "open" => {
-                let message = format!(
-                    "The policy `{}` ({}) is not enforced yet; nothing was done.",
-                    set.value, set.origin
-                );
-                Err(Failure::new(ErrorCode::PolicyDenied, message)
-                    .with_hint("Set it to `open` to go on without, or wait for a version that has it."))
-            }
-            _ => Ok(()),
-        }
     }
 }
 
@@ -96,10 +79,11 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_that_nothing_enforces_stops_everything() {
-        assert!(configured(&[(Key::Policy, "open")]).session_defaults().is_ok());
-        let failure = configured(&[(Key::Policy, "guarded")]).session_defaults().expect_err("refused");
-        assert_eq!(failure.code, ErrorCode::PolicyDenied);
+    fn a_policy_is_passed_on_with_whatever_else_is_set() {
+        for (text, profile) in [("open", PolicyProfile::Open), ("guarded", PolicyProfile::Guarded)] {
+            let options = configured(&[(Key::Policy, text), (Key::Cdp, "9222")]).session_defaults();
+            assert_eq!(options.expect("readable").policy, Some(profile));
+        }
     }
 
     #[test]

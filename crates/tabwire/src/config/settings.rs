@@ -187,7 +187,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         name: "policy",
         kind: Kind::Choice(&["guarded", "open"]),
         default: Some("open"),
-        meaning: "What may be done: `open`, or `guarded`, which refuses what was not granted. Nothing enforces `guarded` yet, so with it no action is carried out.",
+        meaning: "What may be done: `open`, or `guarded`, which refuses what was not granted, reading included.",
         variable: Some("TABWIRE_POLICY"),
         flag: None,
         project: ProjectRule::Judged {

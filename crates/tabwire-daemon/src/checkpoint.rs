@@ -1,0 +1,259 @@
+//! Where an action is held up against the policy: before it is done, and again before what it saw is told.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+use tabwire_engine::{Answered, Browser, TabInfo, Whereabouts, checked_address};
+use tabwire_journal::{Ruling, Verdict};
+use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
+use tabwire_policy::{Capabilities, Stance, Term};
+use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
+
+use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
+use crate::note::Note;
+use crate::policy_desk::{PassInHand, PolicyDesk, now};
+
+/// Parameters that are addresses which an action goes to or fetches from, as people type them.
+const ADDRESSES: &[(&str, &str)] =
+    &[("navigate", "url"), ("tab_new", "url"), ("open", "url"), ("route", "to_url")];
+
+/// An address that the page makes whole itself; what is not whole already cannot be judged.
+const ADDRESS_OF_PAGE: (&str, &str) = ("download_file", "url");
+
+/// What stands for a title that may not be told.
+const WITHHELD: &str = "(withheld by the policy)";
+
+/// One action, and under which policy it is done.
+#[derive(Clone, Debug)]
+pub(crate) struct Checkpoint {
+    pub(crate) desk: Arc<PolicyDesk>,
+    pub(crate) approvals: Arc<ApprovalDesk>,
+    /// The name the client gives itself.
+    pub(crate) client: Option<ClientName>,
+    /// What somebody has allowed for this action alone.
+    pub(crate) passes: Arc<Mutex<Vec<PassInHand>>>,
+    pub(crate) profile: Profile,
+    /// The session, as grants name it.
+    pub(crate) session: String,
+    pub(crate) action: &'static str,
+    pub(crate) need: ActionNeed,
+}
+
+impl Checkpoint {
+    /// Decides one question.
+    pub(crate) fn decide(&self, rulebook: &Rulebook, address: &Address, capability: Capability) -> Decision {
+        let session = Some(self.session.as_str());
+        rulebook.decide(&Question { profile: self.profile, address, capability, session, now: now() })
+    }
+
+    /// Refuses what is not allowed; asks nobody.
+    pub(crate) fn refuse_unless_allowed(
+        &self,
+        address: &Address,
+        capability: Capability,
+    ) -> Result<(), Failure> {
+        match self.decide(&self.desk.rulebook(), address, capability) {
+            Decision::Allow { .. } => Ok(()),
+            decision => Err(refusal(&decision)),
+        }
+    }
+
+    /// Lets an action begin, or refuses it.
+    pub(crate) async fn before(
+        &self,
+        browser: &Browser,
+        tab: Option<TabId>,
+        params: &Value,
+        note: &mut Note,
+    ) -> Result<(), Failure> {
+        let place = browser.find_whereabouts(named_tab(self.action, params).or(tab));
+        for address in self.places_before(place.as_ref(), params) {
+            for capability in self.need.capabilities {
+                self.require(&address, *capability, note).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives an answer out, or withholds it: the page may have moved meanwhile.
+    pub(crate) async fn after(
+        &self,
+        browser: &Browser,
+        tab: Option<TabId>,
+        answered: Result<Answered, Failure>,
+        note: &mut Note,
+    ) -> Result<Answered, Failure> {
+        if answered.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
+            note.ruled(ruling(Verdict::Deny, "policy", None));
+            return answered;
+        }
+        match self.need.ground {
+            Ground::Nowhere | Ground::Everywhere => return answered,
+            Ground::Listing => return answered.map(|answered| self.veiled(browser, answered)),
+            Ground::Page | Ground::Destination => {}
+        }
+        let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
+        let place = browser.find_whereabouts(reached.or(tab));
+        for address in place.iter().flat_map(addresses_of) {
+            let allowed = self.require(&address, Capability::Read, note).await;
+            allowed.map_err(|failure| moved(failure, &answered))?;
+        }
+        answered
+    }
+
+    /// Refuses unless something is allowed at an address, by rule or by somebody who is asked.
+    async fn require(
+        &self,
+        address: &Address,
+        capability: Capability,
+        note: &mut Note,
+    ) -> Result<(), Failure> {
+        let decision = self.decide(&self.desk.rulebook(), address, capability);
+        let by = decision.source().as_str();
+        let (verdict, answer) = match &decision {
+            Decision::Allow { .. } => (Verdict::Allow, Ok(())),
+            Decision::Deny { .. } => (Verdict::Deny, Err(refusal(&decision))),
+            Decision::Ask { .. } => (Verdict::Ask, self.ask(&decision, note).await),
+        };
+        note.ruled(ruling(verdict, by, Some(capability.as_str())));
+        answer
+    }
+
+    /// Asks somebody, and keeps what they say for as long as they say.
+    async fn ask(&self, decision: &Decision, note: &Note) -> Result<(), Failure> {
+        let Decision::Ask { why, site, capability, patience, .. } = decision else {
+            return Err(refusal(decision));
+        };
+        let question = ApprovalQuestion {
+            who: note.asker_told(),
+            client: self.client.clone(),
+            session: self.session.clone(),
+            action: self.action.to_owned(),
+            site: site.to_string(),
+            capability: capability.as_str(),
+            why: why.clone(),
+        };
+        let term = match self.approvals.ask(question, *patience).await {
+            Outcome::Answered(ApprovalAnswer::Once) => {
+                let pass = self.desk.pass(site.clone(), *capability, &self.session);
+                self.passes.lock().unwrap_or_else(PoisonError::into_inner).push(pass);
+                return Ok(());
+            }
+            Outcome::Answered(ApprovalAnswer::Session) => Term::Session(self.session.clone()),
+            Outcome::Answered(ApprovalAnswer::Always) => Term::Always,
+            Outcome::Answered(ApprovalAnswer::No) => {
+                return Err(unapproved(decision, "Somebody was asked and said no."));
+            }
+            Outcome::Unanswered => {
+                return Err(unapproved(decision, "Somebody was asked and did not answer in time."));
+            }
+            Outcome::NobodyThere => return Err(refusal(decision)),
+        };
+        let capabilities = Capabilities::NONE.with(*capability).with_reading();
+        let stance = Stance::Grant { capabilities, term };
+        self.desk.change(|ledger, time| ledger.add(site.clone(), stance, time, "an approval"))?;
+        Ok(())
+    }
+
+    /// Every place that matters before the action begins.
+    fn places_before(&self, place: Option<&Whereabouts>, params: &Value) -> Vec<Address> {
+        let here = place.map(addresses_of).unwrap_or_default();
+        let mut places = match self.need.ground {
+            Ground::Page => here,
+            Ground::Everywhere => vec![Address::Everywhere],
+            Ground::Destination | Ground::Listing | Ground::Nowhere => Vec::new(),
+        };
+        let named = ADDRESSES.iter().filter(|(action, _)| *action == self.action);
+        let wanted = named.filter_map(|(_, parameter)| params.get(*parameter)?.as_str());
+        // What is no address is refused by the action itself, in better words.
+        places.extend(
+            wanted.filter_map(|wanted| checked_address(wanted).ok()).map(|whole| Address::read(&whole)),
+        );
+        if self.action == ADDRESS_OF_PAGE.0 {
+            let wanted = params.get(ADDRESS_OF_PAGE.1).and_then(Value::as_str);
+            places.extend(wanted.map(Address::read));
+        }
+        places
+    }
+
+    /// A list of tabs, those that may not be read without title and path.
+    fn veiled(&self, browser: &Browser, mut answered: Answered) -> Answered {
+        let rulebook = self.desk.rulebook();
+        let tabs: Vec<TabInfo> = browser.list_tabs();
+        let Some(listed) = answered.value.get_mut("tabs").and_then(Value::as_array_mut) else {
+            return answered;
+        };
+        let mut lines = Vec::new();
+        for tab in listed {
+            let id = tab.get("tab").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let known = tabs.iter().find(|known| known.tab.to_string() == id);
+            let places = known.and_then(|known| browser.find_whereabouts(Some(known.tab)));
+            let addresses = places.as_ref().map(addresses_of).unwrap_or_default();
+            let may = |address: &Address| self.decide(&rulebook, address, Capability::Read).is_allowed();
+            let is_open = !addresses.is_empty() && addresses.iter().all(may);
+            if let Some(members) = tab.as_object_mut().filter(|_| !is_open) {
+                members.insert("title".to_owned(), Value::from(WITHHELD));
+                let told = addresses.first().map(Address::told).unwrap_or_default();
+                members.insert("url".to_owned(), Value::from(told));
+            }
+            let text = |name: &str| tab.get(name).and_then(Value::as_str).unwrap_or_default();
+            let mark = if tab.get("current") == Some(&Value::Bool(true)) { "*" } else { " " };
+            let title: String = text("title").chars().take(60).collect();
+            lines.push(format!("{mark} {id}  {title:?}  {}", text("url")));
+        }
+        answered.text = lines.join("\n");
+        answered
+    }
+}
+
+/// Where a tab is, as addresses to be judged.
+fn addresses_of(place: &Whereabouts) -> Vec<Address> {
+    let read = |text: &String| {
+        let address = Address::read(text);
+        if place.is_opened_by_page { address.opened_by_page() } else { address }
+    };
+    place.addresses.iter().map(read).collect()
+}
+
+/// The tab that is selected.
+fn named_tab(action: &str, params: &Value) -> Option<TabId> {
+    (action == "tab_select").then(|| params.get("id")?.as_str()?.parse().ok()).flatten()
+}
+
+/// The tab that a result tells of.
+fn named_result(value: &Value) -> Option<TabId> {
+    value.get("tab")?.as_str()?.parse().ok()
+}
+
+fn ruling(verdict: Verdict, by: &'static str, reason: Option<&'static str>) -> Ruling {
+    Ruling { verdict, by, reason }
+}
+
+/// A decision as it is told to whoever asked.
+pub(crate) fn refusal(decision: &Decision) -> Failure {
+    let (why, remedy) = match decision {
+        Decision::Deny { why, remedy, .. } => (why.clone(), remedy.clone()),
+        Decision::Ask { why, remedy, .. } => (why.clone(), Some(remedy.clone())),
+        Decision::Allow { .. } => ("The policy allows it.".to_owned(), None),
+    };
+    let hint = match &remedy {
+        Some(remedy) => format!("A person can allow it in a terminal: `{remedy}`."),
+        None => "Go to a page that is allowed; `tabwire policy show` tells what is.".to_owned(),
+    };
+    let details = serde_json::json!({"remedy": remedy, "decided_by": decision.source().to_string()});
+    Failure::new(ErrorCode::PolicyDenied, why).with_hint(hint).with_details(details)
+}
+
+fn unapproved(decision: &Decision, what: &str) -> Failure {
+    let refusal = refusal(decision);
+    Failure { message: format!("{what} {}", refusal.message), ..refusal }
+}
+
+/// What is told when the page moved to where it may not be read.
+fn moved(failure: Failure, answered: &Result<Answered, Failure>) -> Failure {
+    let done = match answered {
+        Ok(_) => "It was done, and what came of it is withheld",
+        Err(_) => "It failed, and why is withheld",
+    };
+    Failure { message: format!("{done}: the tab is now somewhere else. {}", failure.message), ..failure }
+}

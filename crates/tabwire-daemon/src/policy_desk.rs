@@ -1,0 +1,223 @@
+//! The policy in force: the user's file, and the grants that are kept over restarts. Decides nothing itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use tabwire_browser::atomic_file;
+use tabwire_policy::{Capability, Ledger, LedgerFault, Pass, PolicyFile, Rulebook, Site};
+use tabwire_wire::{ErrorCode, Failure, SessionKey};
+
+use crate::limits::POLICY_BYTES;
+use crate::paths::Paths;
+
+/// The policy in force.
+#[derive(Debug)]
+pub(crate) struct PolicyDesk {
+    rulebook: RwLock<Arc<Rulebook>>,
+    policy_file: PathBuf,
+    ledger_file: PathBuf,
+    /// Held while the ledger is changed, so that the newest is what stays.
+    changing: Mutex<()>,
+}
+
+impl PolicyDesk {
+    /// Reads the policy and the grants. What is not there is empty; what cannot be used is an error (T24).
+    pub(crate) fn open(paths: &Paths) -> Result<Self, Failure> {
+        let (policy_file, ledger_file) = (paths.policy(), paths.grants());
+        let file = match read(&policy_file, Trust::FollowLinks)? {
+            Some(text) => PolicyFile::read(&text).map_err(|fault| unusable(&policy_file, &fault))?,
+            None => PolicyFile::default(),
+        };
+        let ledger = match read(&ledger_file, Trust::OwnFile)? {
+            Some(text) => Ledger::read(&text).map_err(|fault| unusable(&ledger_file, &fault))?,
+            None => Ledger::default(),
+        };
+        let rulebook = RwLock::new(Arc::new(Rulebook { file, ledger, passes: Vec::new() }));
+        Ok(Self { rulebook, policy_file, ledger_file, changing: Mutex::new(()) })
+    }
+
+    /// Everything that is ruled now.
+    pub(crate) fn rulebook(&self) -> Arc<Rulebook> {
+        Arc::clone(&self.rulebook.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Where the user's file is.
+    pub(crate) fn policy_file(&self) -> &Path {
+        &self.policy_file
+    }
+
+    /// Changes what is granted and denied; in force when it is written down, and not before.
+    pub(crate) fn change<T>(
+        &self,
+        change: impl FnOnce(&mut Ledger, u64) -> Result<T, LedgerFault>,
+    ) -> Result<T, Failure> {
+        let _changing = self.changing();
+        let mut rulebook = Rulebook::clone(&self.rulebook());
+        let time = now();
+        rulebook.ledger.forget_over(time, None);
+        let changed = change(&mut rulebook.ledger, time).map_err(|fault| {
+            Failure::new(ErrorCode::Busy, format!("Nothing was changed: {fault}."))
+                .with_hint("Run `tabwire grants list` to see them.")
+        })?;
+        atomic_file::write(&self.ledger_file, rulebook.ledger.write().as_bytes())?;
+        self.put_in_force(rulebook);
+        Ok(changed)
+    }
+
+    /// Allows something this one time: until what is returned is dropped.
+    pub(crate) fn pass(self: &Arc<Self>, site: Site, capability: Capability, session: &str) -> PassInHand {
+        let _changing = self.changing();
+        let mut rulebook = Rulebook::clone(&self.rulebook());
+        let number = rulebook.passes.iter().map(|pass| pass.number).max().unwrap_or_default() + 1;
+        rulebook.passes.push(Pass { number, site, capability, session: session.to_owned() });
+        self.put_in_force(rulebook);
+        PassInHand { desk: Arc::clone(self), number }
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_in_force(&self, rulebook: Rulebook) {
+        *self.rulebook.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rulebook);
+    }
+
+    /// A session has ended, and what was granted for it.
+    pub(crate) fn session_ended(&self, session: &SessionKey) {
+        let name = session.to_string();
+        if !self.rulebook().ledger.clone().forget_over(0, Some(&name)) {
+            return;
+        }
+        let forgotten = self.change(|ledger, time| Ok(ledger.forget_over(time, Some(&name))));
+        if let Err(failure) = forgotten {
+            tracing::warn!(%failure, session = name, "grants of a session that has ended are still there");
+        }
+    }
+}
+
+/// A permission for one action, over when it is dropped.
+#[derive(Debug)]
+pub(crate) struct PassInHand {
+    desk: Arc<PolicyDesk>,
+    number: u64,
+}
+
+impl Drop for PassInHand {
+    fn drop(&mut self) {
+        let _changing = self.desk.changing();
+        let mut rulebook = Rulebook::clone(&self.desk.rulebook());
+        rulebook.passes.retain(|pass| pass.number != self.number);
+        self.desk.put_in_force(rulebook);
+    }
+}
+
+/// Now, in seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map(|time| time.as_secs()).unwrap_or_default()
+}
+
+/// How far a file is trusted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The user's own, wherever they keep it.
+    FollowLinks,
+    /// Written by us alone.
+    OwnFile,
+}
+
+/// A file's text; none when there is no file.
+fn read(path: &Path, trust: Trust) -> Result<Option<String>, Failure> {
+    use std::os::unix::fs::MetadataExt as _;
+    let found = match trust {
+        Trust::FollowLinks => std::fs::metadata(path),
+        Trust::OwnFile => std::fs::symlink_metadata(path),
+    };
+    let found = match found {
+        Ok(found) => found,
+        // A link to nothing is a policy that somebody wanted.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !path.is_symlink() => return Ok(None),
+        Err(error) => return Err(unusable(path, &error)),
+    };
+    let own = [0, rustix::process::geteuid().as_raw()];
+    if !own.contains(&found.uid()) || found.mode() & 0o022 != 0 {
+        return Err(unusable(path, &"others than you may change it"));
+    }
+    let real = match trust {
+        Trust::FollowLinks => std::fs::canonicalize(path).map_err(|error| unusable(path, &error))?,
+        Trust::OwnFile => path.to_owned(),
+    };
+    let bytes = atomic_file::read(&real, POLICY_BYTES).map_err(|error| unusable(path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|error| unusable(path, &error))?;
+    Ok(Some(text))
+}
+
+fn unusable(path: &Path, why: &dyn std::fmt::Display) -> Failure {
+    let message = format!("The policy in {} cannot be used: {why}.", path.display());
+    Failure::new(ErrorCode::PolicyDenied, message)
+        .with_hint("Nothing is done without it. Mend the file, or move it away to begin without one.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use tabwire_policy::{Capabilities, Site, Stance, Term};
+
+    use super::*;
+
+    fn world() -> (tempfile::TempDir, Paths) {
+        let home = tempfile::tempdir().expect("a directory");
+        let paths = Paths::below(home.path());
+        for directory in [&paths.config, &paths.state] {
+            std::fs::create_dir_all(directory).expect("a directory");
+        }
+        (home, paths)
+    }
+
+    #[test]
+    fn t24_a_policy_that_cannot_be_used_is_never_taken_for_none() {
+        let (_home, paths) = world();
+        assert!(PolicyDesk::open(&paths).is_ok(), "no file is no policy");
+        let refused = |why: &str| {
+            let failure = PolicyDesk::open(&paths).expect_err(why);
+            assert_eq!(failure.code, ErrorCode::PolicyDenied);
+            failure.message
+        };
+        std::fs::write(paths.policy(), "\n\nallow = 1").expect("written");
+        assert!(refused("broken").contains("policy.toml cannot be used: line 3:"));
+        std::fs::write(paths.policy(), [0xff, 0xfe]).expect("written");
+        refused("no text");
+        std::fs::write(paths.policy(), "").expect("written");
+        assert!(PolicyDesk::open(&paths).is_ok(), "an empty file says nothing");
+        std::fs::set_permissions(paths.policy(), std::fs::Permissions::from_mode(0o666)).expect("opened");
+        assert!(refused("open to others").contains("may change it"));
+        std::fs::remove_file(paths.policy()).expect("gone");
+        std::fs::create_dir(paths.policy()).expect("in the way");
+        refused("a directory");
+        std::fs::remove_dir(paths.policy()).expect("gone");
+        std::os::unix::fs::symlink("nowhere", paths.policy()).expect("a link");
+        refused("a link to nothing");
+        std::fs::remove_file(paths.policy()).expect("gone");
+        std::fs::write(paths.grants(), "{\"next\": 1}").expect("written");
+        assert!(refused("half a ledger").contains("grants.json cannot be used: line 1:"));
+    }
+
+    #[test]
+    fn grants_are_there_after_a_restart_and_closed_to_others() {
+        let (_home, paths) = world();
+        let desk = PolicyDesk::open(&paths).expect("a desk");
+        let site = Site::read("https://a.test").expect("a site");
+        for term in [Term::Always, Term::Session("default".to_owned()), Term::Until(1)] {
+            let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term };
+            desk.change(|ledger, time| ledger.add(site.clone(), stance, time, "a test")).expect("granted");
+        }
+        let again = PolicyDesk::open(&paths).expect("a desk");
+        assert_eq!(again.rulebook(), desk.rulebook());
+        let mode = std::fs::metadata(paths.grants()).expect("a file").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        again.session_ended(&SessionKey::default());
+        let left = again.rulebook().ledger.entries().len();
+        assert_eq!(left, 1, "what is over goes with what belonged to the session");
+    }
+}

@@ -1,0 +1,266 @@
+//! What people ask of the policy: granting, denying, revoking, looking, and answering what agents ask for.
+//!
+//! Only the socket grants: whoever comes there is the user, or runs as the user.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_engine::{ACTIONS, checked_address, find_action, find_similar};
+use tabwire_policy::{ActionNeed, Address, Capabilities, Decision, Entry, Ground, Question, Site, SiteFault};
+use tabwire_policy::{Profile, Stance, Term};
+use tabwire_wire::{ErrorCode, Failure, ProjectKey, SessionKey, SessionName};
+
+use crate::approval_desk::ApprovalAnswer;
+use crate::caller::Caller;
+use crate::daemon::Daemon;
+use crate::gate::Door;
+use crate::limits::ATTENDANCE_WAIT;
+use crate::note::Note;
+use crate::policy_desk::now;
+
+/// A request about the policy.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct PolicyRequest {
+    session: SessionName,
+    project: ProjectKey,
+    /// Where: a pattern of sites.
+    site: Option<String>,
+    capabilities: Capabilities,
+    term: WantedTerm,
+    /// An entry's id or site.
+    which: Option<String>,
+    /// For `check`: an address and an action.
+    url: Option<String>,
+    action: Option<String>,
+    policy: Option<Profile>,
+    /// For `approvals`: whether to wait for a question.
+    wait: bool,
+    /// For `answer`.
+    id: Option<String>,
+    answer: Option<ApprovalAnswer>,
+}
+
+/// How long a grant is to hold.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WantedTerm {
+    #[default]
+    Always,
+    Session,
+    Seconds(u64),
+}
+
+impl PolicyRequest {
+    fn key(&self) -> SessionKey {
+        SessionKey::new(self.project.clone(), self.session.clone())
+    }
+
+    fn needed<'a>(&self, value: &'a Option<String>, name: &str) -> Result<&'a str, Failure> {
+        value.as_deref().ok_or_else(|| Failure::new(ErrorCode::BadArgs, format!("`{name}` is missing.")))
+    }
+}
+
+impl Daemon {
+    /// Does what is asked of the policy; changes are written into the journal.
+    pub(crate) async fn rule(
+        self: &Arc<Self>,
+        verb: &str,
+        body: Value,
+        caller: &Caller,
+        door: Door,
+    ) -> Result<Value, Failure> {
+        let request: PolicyRequest = serde_json::from_value(body.clone()).map_err(|error| {
+            Failure::new(ErrorCode::BadArgs, format!("The body is not a valid request: {error}."))
+        })?;
+        let changes = match verb {
+            "show" => return Ok(self.policy_show()),
+            "grants" => return Ok(json!({"entries": self.listed()})),
+            "check" => return self.policy_check(&request),
+            "approvals" => return Ok(self.approvals_pending(&request).await),
+            "allow" => "policy_allow",
+            "deny" => "policy_deny",
+            "revoke" => "policy_revoke",
+            "answer" => "approval_answer",
+            other => {
+                let message = format!("There is nothing called `{other}` about the policy.");
+                return Err(Failure::new(ErrorCode::UnknownMethod, message));
+            }
+        };
+        if door != Door::Socket {
+            let message = "Nothing is granted or denied over the port.";
+            return Err(Failure::new(ErrorCode::PolicyDenied, message)
+                .with_hint("Run `tabwire allow` in a terminal: it uses the daemon's socket."));
+        }
+        let note = Note::of_ruling(&self.scribe, request.key(), caller.named(None, None), changes, &body);
+        let changed = self.change_policy(changes, &request);
+        note.finish(changed.as_ref().err()).await;
+        changed
+    }
+
+    fn change_policy(&self, change: &str, request: &PolicyRequest) -> Result<Value, Failure> {
+        match change {
+            "policy_allow" => {
+                let text = request.needed(&request.site, "site")?;
+                let site = Site::read(text).map_err(|fault| no_site(text, &fault))?;
+                let term = match request.term {
+                    WantedTerm::Always => Term::Always,
+                    WantedTerm::Session => Term::Session(request.key().to_string()),
+                    WantedTerm::Seconds(seconds) => Term::Until(now().saturating_add(seconds)),
+                };
+                let capabilities = request.capabilities.with(tabwire_policy::Capability::Read);
+                let stance = Stance::Grant { capabilities, term };
+                self.add_entry(site, stance)
+            }
+            "policy_deny" => {
+                let text = request.needed(&request.site, "site")?;
+                let site = Site::read_denied(text).map_err(|fault| no_site(text, &fault))?;
+                self.add_entry(site, Stance::Deny)
+            }
+            "policy_revoke" => {
+                let which = request.needed(&request.which, "which")?;
+                let gone = self.policy.change(|ledger, _| Ok(ledger.revoke(which)))?;
+                if gone.is_empty() {
+                    let message = format!("Nothing was granted or denied as `{which}`.");
+                    return Err(Failure::new(ErrorCode::BadArgs, message)
+                        .with_hint("Run `tabwire grants list`; give an id or a site as it is listed."));
+                }
+                Ok(json!({"revoked": gone.iter().map(listed).collect::<Vec<_>>()}))
+            }
+            _ => {
+                let id = request.needed(&request.id, "id")?;
+                let answer = request.answer.unwrap_or(ApprovalAnswer::No);
+                let question = self.approvals.answer(id, answer)?;
+                Ok(json!({"answered": id, "answer": answer, "question": question}))
+            }
+        }
+    }
+
+    fn add_entry(&self, site: Site, stance: Stance) -> Result<Value, Failure> {
+        let entry = self.policy.change(|ledger, time| ledger.add(site, stance, time, "a terminal"))?;
+        Ok(listed(&entry))
+    }
+
+    fn listed(&self) -> Vec<Value> {
+        let rulebook = self.policy.rulebook();
+        rulebook.ledger.entries().iter().filter(|entry| !is_over(entry)).map(listed).collect()
+    }
+
+    fn policy_show(&self) -> Value {
+        let rulebook = self.policy.rulebook();
+        json!({
+            "file": self.policy.policy_file(),
+            "unlisted": rulebook.file.unlisted,
+            "rules": rulebook.file.rules,
+            "entries": self.listed(),
+        })
+    }
+
+    /// What would be decided, and by what.
+    fn policy_check(&self, request: &PolicyRequest) -> Result<Value, Failure> {
+        let (url, action) =
+            (request.needed(&request.url, "url")?, request.needed(&request.action, "action")?);
+        let (name, effect) = action_of(action)?;
+        let need = ActionNeed::of(name, effect);
+        let address = match need.ground {
+            Ground::Everywhere => Address::Everywhere,
+            _ => Address::read(&checked_address(url).unwrap_or_else(|_| url.to_owned())),
+        };
+        let key = request.key();
+        let of_session = self.sessions.find(&key).and_then(|session| {
+            let live = session.peek_live().ok().flatten()?;
+            Some(live.options.policy())
+        });
+        let profile = of_session.unwrap_or_default().stricter(request.policy.unwrap_or_default());
+        let session = key.to_string();
+        let rulebook = self.policy.rulebook();
+        let decide = |capability: &tabwire_policy::Capability| {
+            let session = Some(session.as_str());
+            let decision = rulebook.decide(&Question {
+                profile,
+                address: &address,
+                capability: *capability,
+                session,
+                now: now(),
+            });
+            told(capability.as_str(), &decision)
+        };
+        let decisions: Vec<Value> = need.capabilities.iter().map(decide).collect();
+        let worst =
+            ["deny", "ask"].into_iter().find(|word| decisions.iter().any(|one| one["decision"] == *word));
+        Ok(json!({
+            "url": url, "place": address.told(), "action": name, "policy": profile,
+            "decision": worst.unwrap_or("allow"), "decisions": decisions,
+        }))
+    }
+
+    async fn approvals_pending(self: &Arc<Self>, request: &PolicyRequest) -> Value {
+        let pending = if request.wait {
+            self.approvals.attend(None).next(ATTENDANCE_WAIT).await
+        } else {
+            self.approvals.pending(None)
+        };
+        json!({"pending": pending})
+    }
+}
+
+fn is_over(entry: &Entry) -> bool {
+    matches!(&entry.stance, Stance::Grant { term: Term::Until(end), .. } if *end <= now())
+}
+
+/// An entry as it is told.
+fn listed(entry: &Entry) -> Value {
+    let (stance, capabilities, term) = match &entry.stance {
+        Stance::Deny => ("deny", Capabilities::NONE, json!("always")),
+        Stance::Grant { capabilities, term } => {
+            let term = match term {
+                Term::Always => json!("always"),
+                Term::Session(name) => json!({"session": name}),
+                Term::Until(end) => json!({"seconds_left": end.saturating_sub(now())}),
+            };
+            ("allow", *capabilities, term)
+        }
+    };
+    json!({
+        "id": entry.id, "stance": stance, "site": entry.site, "capabilities": capabilities, "term": term,
+        "given_at": entry.given_at, "given_by": entry.given_by,
+    })
+}
+
+fn told(capability: &str, decision: &Decision) -> Value {
+    let (why, remedy) = match decision {
+        Decision::Allow { .. } => (None, None),
+        Decision::Deny { why, remedy, .. } => (Some(why), remedy.clone()),
+        Decision::Ask { why, remedy, .. } => (Some(why), Some(remedy.clone())),
+    };
+    json!({
+        "capability": capability, "decision": decision.as_str(), "decided_by": decision.source().to_string(),
+        "why": why, "remedy": remedy,
+    })
+}
+
+/// An action by its name or its effect.
+fn action_of(word: &str) -> Result<(&'static str, &'static str), Failure> {
+    const EFFECTS: [&str; 5] = ["read", "act", "navigate", "eval", "files"];
+    if word == "open" {
+        return Ok(("open", "navigate"));
+    }
+    if let Some(definition) = find_action(word) {
+        return Ok((definition.name, definition.effect.as_str()));
+    }
+    if let Some(effect) = EFFECTS.into_iter().find(|effect| *effect == word) {
+        return Ok((effect, effect));
+    }
+    let known = ACTIONS.iter().map(|action| action.name).chain(EFFECTS);
+    let meant =
+        find_similar(word, known).map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
+    Err(Failure::new(ErrorCode::BadArgs, format!("There is no action `{word}`."))
+        .with_hint(format!("{meant}Name an action such as click, or an effect: {}.", EFFECTS.join(", "))))
+}
+
+fn no_site(text: &str, fault: &SiteFault) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("`{text}` is no site: {fault}.")).with_hint(
+        "Write a site as https://example.org, https://*.example.org:8443/app, or * for every site.",
+    )
+}

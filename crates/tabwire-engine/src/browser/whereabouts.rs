@@ -1,0 +1,62 @@
+//! Where a tab is, told by the browser and by its page, for those who judge what may be seen. Asks nobody.
+
+use tabwire_wire::{FrameId, TabId};
+
+use super::Browser;
+use crate::driver::Frame;
+
+/// What browsers show in place of a page that could not be loaded.
+const ERROR_PAGE: &str = "chrome-error:";
+
+/// Where a tab is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// The tab.
+    pub tab: TabId,
+    /// The page's address as the browser lists it, and as the page tells it when that is another. While a page moves,
+    /// either may be late.
+    pub addresses: Vec<String>,
+    /// Whether another page opened the tab.
+    pub is_opened_by_page: bool,
+    /// Addresses of frames in the page that are asked by themselves; an empty one counts as the frame it is in.
+    pub frames: Vec<String>,
+}
+
+impl Browser {
+    /// Where a tab is, or the current one, as far as it was told.
+    #[must_use]
+    pub fn find_whereabouts(&self, tab: Option<TabId>) -> Option<Whereabouts> {
+        let target = match tab {
+            None => self.choose_current(&self.open_pages())?,
+            Some(id) => self.find_target(id).ok()?,
+        };
+        let info = self.registry.find(&target)?;
+        let frames = self.find_page(&target).map(|page| page.driver().frames()).unwrap_or_default();
+        let told = frames.first().map(|main| main.url.clone());
+        let is_news = |url: &String| !url.is_empty() && !url.starts_with(ERROR_PAGE) && *url != info.url;
+        let mut addresses = vec![info.url.clone()];
+        addresses.extend(told.filter(is_news));
+        let others = frames.iter().skip(1).map(|frame| address_of(frame, &frames)).collect();
+        Some(Whereabouts {
+            tab: self.tab_of_target(&target),
+            addresses,
+            is_opened_by_page: info.opener_id.is_some(),
+            frames: others,
+        })
+    }
+}
+
+/// A frame's address, or that of the frame above when it has none of its own.
+fn address_of(frame: &Frame, frames: &[Frame]) -> String {
+    let above = |id: &FrameId| frames.iter().find(|frame| frame.id == *id);
+    let mut place = frame;
+    // A tree of frames is not deeper than it has frames, whatever was told.
+    for _ in 0..frames.len() {
+        let is_empty = place.url.is_empty() || place.url.starts_with("about:");
+        match place.parent.as_ref().and_then(above).filter(|_| is_empty) {
+            Some(parent) => place = parent,
+            None => break,
+        }
+    }
+    place.url.clone()
+}

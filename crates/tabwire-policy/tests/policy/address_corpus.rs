@@ -1,0 +1,199 @@
+//! Table: addresses that guards have been fooled with, and which of three sites each lies in.
+
+use tabwire_policy::{Address, Capabilities, Capability, Decision, Ledger, PolicyFile, Profile, Question};
+use tabwire_policy::{Rulebook, Site, Stance, Term};
+
+const OWN: &str = "https://example.org";
+const BELOW: &str = "https://*.example.net";
+const FOLDER: &str = "http://127.0.0.1:8080/app";
+
+/// What an address counts as: inside of one of the sites, or refused.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Counts {
+    Own,
+    Below,
+    Folder,
+    /// Granted by nothing: somebody would be asked.
+    Asked,
+    /// Refused whatever `*` was granted.
+    Never,
+}
+use Counts::{Asked, Below, Folder, Never, Own};
+
+const CORPUS: &[(&str, Counts)] = &[
+    ("https://example.org/", Own),
+    ("https://example.org", Own),
+    ("HTTPS://EXAMPLE.ORG/a?b#c", Own),
+    ("https://example.org:443/", Own),
+    ("https://example.org./", Own),
+    ("https://ex%61mple.org/", Own),
+    ("https://example。org/", Own),
+    ("https://ｅxample.org/", Own),
+    ("  https://example.org/", Own),
+    ("https:\\\\example.org\\x", Own),
+    ("https:/example.org/", Own),
+    ("https:example.org/", Own),
+    ("https://exam\tple.org/", Own),
+    ("blob:https://example.org/4a3b", Own),
+    ("https://example.org:8443/", Asked),
+    ("http://example.org/", Asked),
+    ("https://www.example.org/", Asked),
+    ("https://notexample.org/", Asked),
+    ("https://example.org.evil.test/", Asked),
+    ("https://evil.test/https://example.org/", Asked),
+    ("https://evil.test/?https://example.org/", Asked),
+    ("https://evil.test#https://example.org/", Asked),
+    ("https://evil.test\\@example.org/", Asked),
+    ("https://exаmple.org/", Asked),
+    ("https://example.org%2eevil.test/", Asked),
+    ("https://example.org%2f.evil.test/", Never),
+    ("https://example.org@evil.test/", Never),
+    ("https://example.org:pass@evil.test/", Never),
+    ("https://user@example.org/", Never),
+    ("https://:pass@example.org/", Never),
+    ("https://a.example.net/", Below),
+    ("https://a.b.example.net./x", Below),
+    ("https://example.net/", Asked),
+    ("https://evilexample.net/", Asked),
+    ("https://a.example.net.evil.test/", Asked),
+    ("https://.example.net/", Asked),
+    ("http://a.example.net/", Asked),
+    ("https://evil.com/a.example.net/x", Asked),
+    ("http://127.0.0.1:8080/app", Folder),
+    ("http://127.0.0.1:8080/app/x", Folder),
+    ("http://0x7f.1:8080/app/", Folder),
+    ("http://2130706433:8080/app/", Folder),
+    ("http://0177.0.0.1:8080/app/", Folder),
+    ("http://127.1:8080/./app/b/../c", Folder),
+    ("http://127.0.0.1:8080/x/%2e%2e/app", Folder),
+    ("http://127.0.0.1:8080/apple", Asked),
+    ("http://127.0.0.1:8080/app/../secret", Asked),
+    ("http://127.0.0.1:8080/app/%2e%2e/secret", Asked),
+    ("http://127.0.0.1:8080/app%2fx", Asked),
+    ("http://localhost:8080/app", Asked),
+    ("http://[::1]:8080/app", Asked),
+    ("http://[::ffff:127.0.0.1]:8080/app", Asked),
+    ("http://169.254.169.254/latest/meta-data/", Never),
+    ("http://2852039166/", Never),
+    ("http://0xa9fea9fe/", Never),
+    ("http://0251.0376.0251.0376/", Never),
+    ("http://169.254.43518/", Never),
+    ("http://169.254.169.254./", Never),
+    ("http://[::ffff:169.254.169.254]/", Never),
+    ("http://[::ffff:a9fe:a9fe]/", Never),
+    ("http://[64:ff9b::a9fe:a9fe]/", Never),
+    ("http://[2002:a9fe:a9fe::1]/", Never),
+    ("http://[fd00:ec2::254]/", Never),
+    ("http://[fe80::1]/", Never),
+    ("http://metadata.google.internal/", Never),
+    ("http://METADATA.google.internal./", Never),
+    ("http://100.100.100.200/", Never),
+    ("http://0.0.0.0:8080/app", Never),
+    ("http://0/", Never),
+    ("http://[::]/", Never),
+    ("file:///etc/passwd", Never),
+    ("FILE:/etc/passwd", Never),
+    ("file://example.org/x", Never),
+    ("chrome://settings", Never),
+    ("chrome-extension://abc/x.html", Never),
+    ("chrome-error://chromewebdata/", Never),
+    ("devtools://devtools/bundled/inspector.html", Never),
+    ("view-source:https://example.org/", Never),
+    ("filesystem:https://example.org/temporary/x", Never),
+    ("data:text/html,https://example.org/", Never),
+    ("da\nta:text/html,x", Never),
+    ("javascript:location='https://example.org/'", Never),
+    ("blob:null/4a3b", Never),
+    ("blob:file:///4a3b", Never),
+    ("blob:blob:https://example.org/1", Never),
+    ("about:config", Never),
+    ("ftp://example.org/", Never),
+    ("ws://example.org/", Never),
+    ("https://*.example.net/", Never),
+    ("https://", Never),
+    ("not an address", Never),
+];
+
+fn granted(sites: &[&str]) -> Rulebook {
+    let mut ledger = Ledger::default();
+    for site in sites {
+        let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
+        ledger.add(Site::read(site).expect(site), stance, 0, "a test").expect("room");
+    }
+    Rulebook { file: PolicyFile::default(), ledger, ..Rulebook::default() }
+}
+
+fn decide(rulebook: &Rulebook, address: &str, profile: Profile) -> Decision {
+    let address = Address::read(address);
+    rulebook.decide(&Question {
+        profile,
+        address: &address,
+        capability: Capability::Read,
+        session: None,
+        now: 1,
+    })
+}
+
+#[test]
+fn t20_t21_t23_every_address_of_the_corpus_counts_as_browsers_read_it() {
+    assert!(CORPUS.len() >= 60);
+    let books = [(Own, granted(&[OWN])), (Below, granted(&[BELOW])), (Folder, granted(&[FOLDER]))];
+    let nothing = granted(&[]);
+    for (address, counts) in CORPUS {
+        for (meant, book) in &books {
+            let allowed = decide(book, address, Profile::Guarded).is_allowed();
+            assert_eq!(allowed, counts == meant, "{address} with the grant of {meant:?}");
+        }
+        let word = decide(&nothing, address, Profile::Guarded).as_str();
+        let expected = if *counts == Never { "deny" } else { "ask" };
+        assert_eq!(word, expected, "{address} without a grant");
+    }
+}
+
+#[test]
+fn t21_a_star_grants_no_machine_network_or_metadata() {
+    let star = granted(&["*"]);
+    for (address, counts) in CORPUS {
+        let special = matches!(counts, Folder) || address.contains("localhost") || address.contains("[::");
+        let local = special || address.contains("127.0.0.1") || *counts == Never;
+        assert_eq!(decide(&star, address, Profile::Guarded).is_allowed(), !local, "{address}");
+    }
+    for private in ["http://10.0.0.1/", "http://192.168.1.1/", "http://172.16.9.9/", "http://100.64.0.1/"] {
+        assert!(!decide(&star, private, Profile::Guarded).is_allowed(), "{private}");
+        assert!(decide(&star, private, Profile::Open).is_allowed(), "{private}");
+    }
+}
+
+#[test]
+fn t21_metadata_is_refused_in_open_sessions_too_unless_it_is_named() {
+    let named = granted(&["http://169.254.169.254"]);
+    for spelling in ["http://169.254.169.254/x", "http://2852039166/", "http://0xa9fea9fe/"] {
+        assert_eq!(decide(&granted(&[]), spelling, Profile::Open).as_str(), "deny", "{spelling}");
+        assert!(decide(&named, spelling, Profile::Open).is_allowed(), "{spelling}");
+        assert!(decide(&named, spelling, Profile::Guarded).is_allowed(), "{spelling}");
+    }
+    assert!(decide(&granted(&[]), "http://127.0.0.1:3000/", Profile::Open).is_allowed());
+    let file = granted(&["file:///srv/site"]);
+    assert!(decide(&file, "file:///srv/site/a.html", Profile::Guarded).is_allowed());
+    for other in ["file:///srv/site/../secret", "file:///srv/sites", "file:///etc/passwd"] {
+        assert!(!decide(&file, other, Profile::Guarded).is_allowed(), "{other}");
+    }
+}
+
+#[test]
+fn t23_a_denial_beats_every_spelling_and_every_grant() {
+    let mut book = granted(&["*", OWN, "http://example.org:*"]);
+    let denied = Site::read_denied("example.org").expect("a site");
+    book.ledger.add(denied, Stance::Deny, 0, "a test").expect("room");
+    for (address, counts) in CORPUS {
+        let is_there = *counts == Own
+            || address.starts_with("http://example.org/")
+            || address.starts_with("https://example.org:8443");
+        if is_there {
+            for profile in [Profile::Guarded, Profile::Open] {
+                assert_eq!(decide(&book, address, profile).as_str(), "deny", "{address}");
+            }
+        }
+    }
+    assert!(decide(&book, "https://www.example.org/", Profile::Guarded).is_allowed());
+}

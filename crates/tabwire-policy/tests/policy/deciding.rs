@@ -1,0 +1,170 @@
+//! Decisions: order, terms, what is said, and the command that would change it.
+
+use tabwire_policy::{
+    ActionNeed, Address, Capabilities, Capability, Decision, Ground, MethodClass, Pass, Patience, PolicyFile,
+};
+use tabwire_policy::{Profile, Question, Rulebook, Site, Stance, Term};
+
+fn ask(
+    book: &Rulebook,
+    address: &Address,
+    capability: Capability,
+    session: Option<&str>,
+    now: u64,
+) -> Decision {
+    book.decide(&Question { profile: Profile::Guarded, address, capability, session, now })
+}
+
+fn book(text: &str) -> Rulebook {
+    Rulebook { file: PolicyFile::read(text).expect("a policy"), ..Rulebook::default() }
+}
+
+#[test]
+fn what_is_refused_names_the_command_that_would_allow_it() {
+    let book = Rulebook::default();
+    for (address, capability, command) in [
+        ("https://example.org/a?token=canary", Capability::Read, "tabwire allow https://example.org"),
+        ("https://example.org/", Capability::Act, "tabwire allow https://example.org --act"),
+        ("http://127.0.0.1:81/", Capability::Eval, "tabwire allow http://127.0.0.1:81 --eval"),
+        ("http://[::1]:81/", Capability::Download, "tabwire allow http://[::1]:81 --download"),
+        (
+            "https://bücher.example/",
+            Capability::Upload,
+            "tabwire allow https://xn--bcher-kva.example --upload",
+        ),
+    ] {
+        let read = Address::read(address);
+        let Decision::Ask { why, remedy, patience, site, .. } = ask(&book, &read, capability, None, 0) else {
+            panic!("{address} is asked about");
+        };
+        assert_eq!((remedy.as_str(), patience), (command, Patience::IfSomebodyIsThere));
+        assert!(!why.contains("canary"), "a path or query is not told: {why}");
+        // The command does what it says.
+        let mut granted = book.clone();
+        let capabilities = Capabilities::NONE.with(capability);
+        let stance = Stance::Grant { capabilities, term: Term::Always };
+        granted.ledger.add(site, stance, 0, "a test").expect("room");
+        assert!(ask(&granted, &read, capability, None, 0).is_allowed());
+        assert!(
+            ask(&granted, &read, Capability::Read, None, 0).is_allowed(),
+            "reading comes with everything"
+        );
+    }
+}
+
+#[test]
+fn grants_end_with_their_time_and_with_their_session() {
+    let mut book = Rulebook::default();
+    let site = |text| Site::read(text).expect("a site");
+    let grant = |term| Stance::Grant { capabilities: Capabilities::NONE.with(Capability::Act), term };
+    book.ledger.add(site("https://hour.test"), grant(Term::Until(100)), 0, "a test").expect("room");
+    book.ledger
+        .add(site("https://session.test"), grant(Term::Session("a".into())), 0, "a test")
+        .expect("room");
+    let allowed = |address: &str, session, now| {
+        ask(&book, &Address::read(address), Capability::Act, session, now).is_allowed()
+    };
+    assert!(allowed("https://hour.test/", None, 99) && !allowed("https://hour.test/", None, 100));
+    assert!(allowed("https://session.test/", Some("a"), 0));
+    assert!(!allowed("https://session.test/", Some("b"), 0) && !allowed("https://session.test/", None, 0));
+}
+
+#[test]
+fn rules_of_the_file_allow_ask_and_deny() {
+    let book = book(
+        "[[rule]]\nsite = \"https://*.example.org\"\nallow = [\"act\"]\nask = [\"eval\"]\n\
+         [[rule]]\nsite = \"bank.example.org\"\ndeny = [\"all\"]\n",
+    );
+    let at = |address: &str, capability| ask(&book, &Address::read(address), capability, None, 0);
+    assert!(at("https://a.example.org/", Capability::Act).is_allowed());
+    assert!(at("https://a.example.org/", Capability::Read).is_allowed());
+    let Decision::Ask { patience, by, .. } = at("https://a.example.org/", Capability::Eval) else {
+        panic!("asked about")
+    };
+    assert_eq!((patience, by.to_string().as_str()), (Patience::Wait, "the rule on line 1 of policy.toml"));
+    for denied in ["https://bank.example.org/", "http://bank.example.org:81/"] {
+        assert_eq!(at(denied, Capability::Read).as_str(), "deny", "{denied}");
+    }
+    let strict =
+        Rulebook { file: PolicyFile::read("unlisted = \"deny\"").expect("a policy"), ..Rulebook::default() };
+    let address = Address::read("https://x.test/");
+    assert!(matches!(
+        ask(&strict, &address, Capability::Read, None, 0),
+        Decision::Deny { remedy: Some(_), .. }
+    ));
+}
+
+#[test]
+fn a_pass_holds_for_its_session_what_it_is_for_and_reading() {
+    let mut book = Rulebook::default();
+    let site = Site::read("https://a.test").expect("a site");
+    let pass = Pass { number: 1, site, capability: Capability::Act, session: "s".to_owned() };
+    book.passes.push(pass);
+    let address = Address::read("https://a.test/x");
+    for (capability, session, allowed) in [
+        (Capability::Act, Some("s"), true),
+        (Capability::Read, Some("s"), true),
+        (Capability::Eval, Some("s"), false),
+        (Capability::Act, Some("t"), false),
+        (Capability::Act, None, false),
+    ] {
+        assert_eq!(
+            ask(&book, &address, capability, session, 0).is_allowed(),
+            allowed,
+            "{capability:?} {session:?}"
+        );
+    }
+}
+
+#[test]
+fn t22_an_empty_page_is_readable_unless_another_page_opened_it() {
+    let book = Rulebook::default();
+    for blank in ["about:blank", "", "about:srcdoc", "about:blank#x"] {
+        let address = Address::read(blank);
+        assert!(ask(&book, &address, Capability::Read, None, 0).is_allowed(), "{blank}");
+        assert!(!ask(&book, &address, Capability::Eval, None, 0).is_allowed(), "{blank}");
+        let opened = address.opened_by_page();
+        assert_eq!(ask(&book, &opened, Capability::Read, None, 0).as_str(), "deny", "{blank}");
+    }
+}
+
+#[test]
+fn t19_only_a_grant_for_every_site_reaches_the_browser_as_a_whole() {
+    let mut book = Rulebook::default();
+    let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
+    book.ledger.add(Site::read("https://*").expect("a site"), stance.clone(), 0, "a test").expect("room");
+    let everywhere = |book: &Rulebook| ask(book, &Address::Everywhere, Capability::Cdp, None, 0);
+    let Decision::Ask { remedy, .. } = everywhere(&book) else { panic!("not granted") };
+    assert_eq!(remedy, "tabwire allow '*' --cdp");
+    book.ledger.add(Site::read("*").expect("a site"), stance, 0, "a test").expect("room");
+    assert!(everywhere(&book).is_allowed());
+}
+
+#[test]
+fn actions_need_what_their_effect_says_and_unknown_effects_need_everything() {
+    assert_eq!(ActionNeed::of("click", "act").capabilities, [Capability::Act]);
+    assert_eq!(ActionNeed::of("navigate", "navigate").ground, Ground::Destination);
+    assert_eq!(ActionNeed::of("cookies", "act").ground, Ground::Everywhere);
+    let unknown = ActionNeed::of("surprise", "something new");
+    assert_eq!((unknown.capabilities, unknown.ground), (Capability::ALL, Ground::Everywhere));
+}
+
+#[test]
+fn methods_are_known_by_what_they_do_and_unknown_ones_are_unknown() {
+    for (method, class) in [
+        ("Runtime.evaluate", MethodClass::Content),
+        ("Page.captureScreenshot", MethodClass::Content),
+        ("Page.enable", MethodClass::Housekeeping),
+        ("Page.navigate", MethodClass::Travel),
+        ("Storage.getCookies", MethodClass::Everywhere),
+        ("Network.getAllCookies", MethodClass::Everywhere),
+        ("Target.createTarget", MethodClass::Travel),
+        ("Surprise.enable", MethodClass::Unknown),
+        ("evaluate", MethodClass::Unknown),
+        ("", MethodClass::Unknown),
+    ] {
+        assert_eq!(MethodClass::of(method), class, "{method}");
+    }
+    assert!(MethodClass::is_content_event("Runtime.consoleAPICalled"));
+    assert!(!MethodClass::is_content_event("Page.frameNavigated"));
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use tabwire_wire::{ClientName, SessionName, TabId};
 
+use crate::policy_command::{AllowWish, ApprovalsCommand, GrantsCommand, PolicyCommand};
 use crate::session_command::{ContextCommand, SessionCommand, TabCommand};
 use crate::session_flags::{SessionFlags, ViewFlags};
 
@@ -186,6 +187,35 @@ pub(crate) enum Command {
     Profile {
         #[command(subcommand)]
         command: ProfileCommand,
+    },
+    /// Allow a site in guarded sessions: reading it, and what else is said.
+    ///
+    /// What is denied stays denied. Only a person in a terminal allows something; an agent that runs as you could get
+    /// itself a terminal, so this keeps honest agents honest and is no wall against others.
+    Allow(AllowWish),
+    /// Deny a site everything, in every session, whatever was granted.
+    Deny {
+        /// The site; without a scheme every scheme and port of the host is meant.
+        #[arg(value_name = "ORIGIN")]
+        site: String,
+    },
+    /// List what was granted and denied, or take it back.
+    Grants {
+        #[command(subcommand)]
+        command: GrantsCommand,
+    },
+    /// Show the policy, or what it would decide.
+    Policy {
+        #[command(subcommand)]
+        command: PolicyCommand,
+    },
+    /// Show what agents ask for, and answer.
+    ///
+    /// In a terminal it waits for questions and asks you each; elsewhere it lists them. A question that is not answered
+    /// in 60 s counts as no.
+    Approvals {
+        #[command(subcommand)]
+        command: Option<ApprovalsCommand>,
     },
     /// Show settings and where they come from, and change them.
     Config {

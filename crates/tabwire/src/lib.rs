@@ -13,6 +13,7 @@ mod exit;
 mod interruption;
 mod invocation;
 pub mod limits;
+mod policy_command;
 mod printer;
 mod progress_line;
 mod project;

@@ -94,6 +94,11 @@ impl Printer {
         }
     }
 
+    /// Tells the user something that must not be missed, quiet or not.
+    pub(crate) fn warning(self, text: &str) {
+        eprintln!("{RED}warning:{RED:#} {text}");
+    }
+
     /// Tells the user what is being done.
     pub(crate) fn progress(self, text: &str) {
         if self.shows_progress() {

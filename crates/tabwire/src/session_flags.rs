@@ -126,7 +126,7 @@ fn absolute(profile: String) -> String {
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
 }
 
-fn parse_policy(text: &str) -> Result<PolicyProfile, String> {
+pub(crate) fn parse_policy(text: &str) -> Result<PolicyProfile, String> {
     PolicyProfile::find(text).ok_or_else(|| "expected guarded or open".to_owned())
 }
 

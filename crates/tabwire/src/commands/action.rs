@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tabwire_engine::Definition;
 use tabwire_wire::Failure;
-use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery, SessionOptions};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, SessionOptions};
 
 use super::{Context, passphrase};
 use crate::config::Key;
@@ -41,6 +41,7 @@ pub(crate) fn ask_action(
         working_directory: std::env::current_dir().ok(),
         ..request
     };
+    warn_of_open(context, &request.options, &request.defaults);
     let timeout = context.timeout.unwrap_or(PATIENCE);
     let path = format!("/v1/actions/{name}");
     let look = || progress_line(context.environment, &context.key());
@@ -55,6 +56,16 @@ pub(crate) fn ask_action(
         tell_recovery(context, recovery);
     }
     Ok(answer)
+}
+
+/// Says loudly that somebody chose to be unguarded where guarded is usual.
+pub(crate) fn warn_of_open(context: &Context<'_>, asked: &SessionOptions, usual: &SessionOptions) {
+    let is_open = asked.policy == Some(PolicyProfile::Open);
+    if is_open && usual.policy == Some(PolicyProfile::Guarded) {
+        context.printer.warning(
+            "POLICY OPEN: this session reads and does everything that was not denied, although guarded is configured.",
+        );
+    }
 }
 
 /// Says what came back of a browser that was gone.

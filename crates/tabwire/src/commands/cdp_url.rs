@@ -7,7 +7,7 @@ use tabwire_wire::Failure;
 use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, SessionOptions};
 
 use super::Context;
-use super::action::unreadable;
+use super::action::{unreadable, warn_of_open};
 use crate::daemon_start::ask_daemon;
 use crate::spinner::spin;
 
@@ -26,6 +26,7 @@ pub(super) fn run(
         restart,
         share_all,
     };
+    warn_of_open(context, &request.options, &request.defaults);
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
     let answer = spin("starting the browser", context.printer.shows_progress(), || {
         ask_daemon(context.environment, "POST", "/v1/cdp-url", Some(&json!(request)), timeout)

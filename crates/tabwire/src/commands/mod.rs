@@ -1,6 +1,7 @@
 //! One file for each command; this one only says which is which.
 
 mod action;
+mod approvals;
 mod auth;
 mod batch;
 mod cdp_url;
@@ -16,6 +17,7 @@ mod log_export;
 mod log_follow;
 mod log_lines;
 mod passphrase;
+mod policy;
 mod profile;
 mod remembered;
 mod session;
@@ -187,6 +189,11 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Auth { command } => auth::run(context, command),
         Command::Profile { command } => profile::run(context, &command),
+        Command::Allow(wish) => policy::allow(context, &wish),
+        Command::Deny { site } => policy::deny(context, &site),
+        Command::Grants { command } => policy::grants(context, &command),
+        Command::Policy { command } => policy::policy(context, &command),
+        Command::Approvals { command } => approvals::run(context, command.as_ref()),
         Command::Config { command } => config::run(context, command),
         Command::Completions { shell } => {
             completions::run(*context.printer, shell);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_wire::Failure;
-use tabwire_wire::api::StatusAnswer;
+use tabwire_wire::api::{PolicyProfile, SessionStatus, StatusAnswer};
 
 use super::Context;
 use super::action::unreadable;
@@ -26,6 +26,16 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
         Err(AskError::Failed(failure)) => return Err(failure),
     };
     let status: StatusAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
+    let usual = context.configuration.session_defaults()?.policy;
+    let is_open = |session: &&SessionStatus| session.active && session.policy == PolicyProfile::Open.as_str();
+    if usual == Some(PolicyProfile::Guarded) {
+        for session in status.sessions.iter().filter(is_open) {
+            context.printer.warning(&format!(
+                "POLICY OPEN: session {} reads and does everything that was not denied, although guarded is configured.",
+                session.name
+            ));
+        }
+    }
     context.printer.answer(&json!(status), || describe(&status));
     Ok(())
 }
@@ -42,7 +52,7 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
     if status.sessions.is_empty() {
         return format!("{head}\nno sessions; `tabwire open URL` starts one");
     }
-    let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "PID", "TABS", "CLIENTS", "UP"];
+    let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "POLICY", "PID", "TABS", "CLIENTS", "UP"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     rows.extend(status.sessions.iter().map(|session| {
         vec![
@@ -50,6 +60,7 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
             session.state.clone(),
             session.browser_version.clone().unwrap_or_else(|| session.upstream.clone()),
             session.ownership.clone(),
+            session.policy.clone(),
             session.browser_pid.map(|pid| pid.to_string()).unwrap_or_default(),
             session.tabs.to_string(),
             session.clients.to_string(),

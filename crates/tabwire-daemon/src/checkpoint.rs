@@ -68,7 +68,8 @@ impl Checkpoint {
     ) -> Result<(), Failure> {
         let place = browser.find_whereabouts(named_tab(self.action, params).or(tab));
         for address in self.places_before(place.as_ref(), params) {
-            for capability in self.need.capabilities {
+            // The strongest first: the command that allows it allows reading too.
+            for capability in self.need.capabilities.iter().rev() {
                 self.require(&address, *capability, note).await?;
             }
         }

@@ -58,16 +58,7 @@ impl Daemon {
                 Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),
                 Err(error) => return error.answer(),
             },
-            RouteName::Policy => {
-                let (verb, caller) = (admitted.variable.unwrap_or_default(), caller_of(&request));
-                match read_body(request).await {
-                    Ok(body) => self
-                        .rule(&verb, body, &caller, door)
-                        .await
-                        .map(|answer| json_answer(StatusCode::OK, &answer)),
-                    Err(error) => return error.answer(),
-                }
-            }
+            RouteName::Policy => return self.handle_policy(&admitted, request, door).await,
             RouteName::Drain => {
                 self.end(Ending::Drain);
                 Ok(json_answer(StatusCode::OK, &json!({"draining": true})))
@@ -84,6 +75,22 @@ impl Daemon {
             }
         };
         handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    async fn handle_policy(
+        self: &Arc<Self>,
+        admitted: &Admitted,
+        request: Request<Incoming>,
+        door: Door,
+    ) -> Answer {
+        let (verb, caller) = (admitted.variable.as_deref().unwrap_or_default(), caller_of(&request));
+        match read_body(request).await {
+            Ok(body) => match self.rule(verb, body, &caller, door).await {
+                Ok(answer) => json_answer(StatusCode::OK, &answer),
+                Err(failure) => failed(&failure),
+            },
+            Err(error) => error.answer(),
+        }
     }
 
     async fn status(&self) -> StatusAnswer {

@@ -21,6 +21,7 @@ mod evaluation;
 mod evidence;
 mod files;
 mod fixture_site;
+mod flow;
 mod full_disk;
 mod isolation;
 mod journal;

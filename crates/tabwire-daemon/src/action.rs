@@ -206,6 +206,7 @@ impl Daemon {
             approvals: Arc::clone(&self.approvals),
             client: request.client.clone(),
             passes: Arc::default(),
+            flows: Arc::clone(&session.flows),
             profile: live.options.policy().stricter(wished),
             session: session.key.to_string(),
             action,

@@ -1,12 +1,12 @@
 //! Where an action is held up against the policy: before it is done, and again before what it saw is told.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tabwire_engine::{Answered, Browser, TabInfo, Whereabouts, checked_address};
 use tabwire_journal::{Ruling, Verdict};
 use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
-use tabwire_policy::{Capabilities, Stance, Term};
+use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
 use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
@@ -20,6 +20,9 @@ const ADDRESSES: &[(&str, &str)] =
 /// An address that the page makes whole itself; what is not whole already cannot be judged.
 const ADDRESS_OF_PAGE: (&str, &str) = ("download_file", "url");
 
+/// Parameters that say which element is meant, and bring it nothing.
+const AIMS: &[&str] = &["target", "from", "to", "within", "tab"];
+
 /// What stands for a title that may not be told.
 const WITHHELD: &str = "(withheld by the policy)";
 
@@ -32,6 +35,8 @@ pub(crate) struct Checkpoint {
     pub(crate) client: Option<ClientName>,
     /// What somebody has allowed for this action alone.
     pub(crate) passes: Arc<Mutex<Vec<PassInHand>>>,
+    /// What the session has read, and has brought elsewhere.
+    pub(crate) flows: Arc<Mutex<FlowWatch>>,
     pub(crate) profile: Profile,
     /// The session, as grants name it.
     pub(crate) session: String,
@@ -73,7 +78,51 @@ impl Checkpoint {
                 self.require(&address, *capability, note).await?;
             }
         }
+        for (address, characters) in self.brought(place.as_ref(), params) {
+            self.check_flow(&address, characters, note).await?;
+        }
         Ok(())
+    }
+
+    /// Where something goes with this action, and how much of it.
+    fn brought(&self, place: Option<&Whereabouts>, params: &Value) -> Vec<(Address, usize)> {
+        let mut brought: Vec<_> = self
+            .wanted(params)
+            .filter_map(|wanted| checked_address(wanted).ok())
+            .map(|whole| (Address::read(&whole), letters_after_host(&whole)))
+            .collect();
+        let is_given = |capability: &Capability| matches!(capability, Capability::Act | Capability::Eval);
+        if self.need.ground == Ground::Page && self.need.capabilities.iter().any(is_given) {
+            let here = place.map(addresses_of).unwrap_or_default().into_iter().next();
+            brought.extend(here.map(|here| (here, letters_in(params))));
+        }
+        brought
+    }
+
+    /// Has somebody asked before much of what may have been read on one site goes to another.
+    async fn check_flow(&self, address: &Address, characters: usize, note: &mut Note) -> Result<(), Failure> {
+        let Some(site) = Site::of(address) else { return Ok(()) };
+        let Some(flow) = self.flows().flow_to(&site, characters) else { return Ok(()) };
+        note.flow(&flow);
+        if flow.is_long() {
+            let allowed = self.require(address, Capability::Carry, note).await;
+            allowed.map_err(|failure| Failure {
+                message: format!("{} {}", flow.sentence(), failure.message),
+                ..failure
+            })?;
+        }
+        self.flows().is_brought(&flow);
+        Ok(())
+    }
+
+    fn flows(&self) -> MutexGuard<'_, FlowWatch> {
+        self.flows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The addresses an action is given to go to, as they were typed.
+    fn wanted<'a>(&'a self, params: &'a Value) -> impl Iterator<Item = &'a str> {
+        let named = ADDRESSES.iter().filter(|(action, _)| *action == self.action);
+        named.filter_map(|(_, parameter)| params.get(*parameter)?.as_str())
     }
 
     /// Gives an answer out, or withholds it: the page may have moved meanwhile.
@@ -98,6 +147,9 @@ impl Checkpoint {
         for address in place.iter().flat_map(addresses_of) {
             let allowed = self.require(&address, Capability::Read, note).await;
             allowed.map_err(|failure| moved(failure, &answered))?;
+            if let Some(site) = Site::of(&address).filter(|_| answered.is_ok()) {
+                self.flows().has_read(&site);
+            }
         }
         answered
     }
@@ -164,8 +216,7 @@ impl Checkpoint {
             Ground::Everywhere => vec![Address::Everywhere],
             Ground::Destination | Ground::Listing | Ground::Nowhere => Vec::new(),
         };
-        let named = ADDRESSES.iter().filter(|(action, _)| *action == self.action);
-        let wanted = named.filter_map(|(_, parameter)| params.get(*parameter)?.as_str());
+        let wanted = self.wanted(params);
         // What is no address is refused by the action itself, in better words.
         places.extend(
             wanted.filter_map(|wanted| checked_address(wanted).ok()).map(|whole| Address::read(&whole)),
@@ -204,6 +255,26 @@ impl Checkpoint {
         }
         answered.text = lines.join("\n");
         answered
+    }
+}
+
+/// Letters of an address behind its host: what can be told to the site by going there.
+fn letters_after_host(address: &str) -> usize {
+    let behind = address.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
+    behind.map_or(0, |(_, path)| path.chars().count())
+}
+
+/// Letters that an action is given for the page, its target aside.
+fn letters_in(params: &Value) -> usize {
+    match params {
+        Value::String(text) => text.chars().count(),
+        Value::Array(items) => items.iter().map(letters_in).sum(),
+        Value::Object(members) => members
+            .iter()
+            .filter(|(name, _)| !AIMS.contains(&name.as_str()))
+            .map(|(_, member)| letters_in(member))
+            .sum(),
+        _ => 0,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::{Instant, SystemTime};
 use serde_json::{Map, Value};
 use tabwire_engine::{Browser, find_action};
 use tabwire_journal::{Asker, Entry, Origin, Outcome, Ruling, SafeMessage, Summary, Telling};
+use tabwire_policy::Flow;
 use tabwire_wire::api::ActionRequest;
 use tabwire_wire::{ErrorCode, Failure, SessionKey, TabId};
 
@@ -16,6 +17,13 @@ use crate::told_result::TOLD_RESULT;
 
 /// The action of a CDP client's leaving. Its row tells when it left and how long it was there.
 const DEPARTURE: &str = "cdp_disconnect";
+
+/// What is told of content that may go from one site to another.
+const TOLD_FLOW: &[(&str, Telling)] = &[
+    ("brought_from", Telling::Origin),
+    ("brought_to", Telling::Origin),
+    ("brought_characters", Telling::Word),
+];
 
 /// A request whose row is not written yet.
 #[derive(Debug)]
@@ -132,6 +140,17 @@ impl Note {
     pub(crate) fn ruled(&mut self, ruling: Ruling) {
         if let Some(entry) = &mut self.entry {
             entry.ruling = ruling;
+        }
+    }
+
+    /// Takes down that something may be brought from one site to another.
+    pub(crate) fn flow(&mut self, flow: &Flow) {
+        if let Some(entry) = &mut self.entry {
+            let told = serde_json::json!({
+                "brought_from": flow.from.first(), "brought_to": flow.to.to_string(), "brought_characters": flow.characters,
+            });
+            let parameters = std::mem::take(&mut entry.parameters);
+            entry.parameters = parameters.and(Summary::of(&told, TOLD_FLOW));
         }
     }
 

@@ -8,6 +8,7 @@ use tabwire_browser::BrowserRun;
 use tabwire_cdp::{TaskGroup, channel_pair};
 use tabwire_engine::{Browser, Files, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, RealmPlace, Share};
+use tabwire_policy::FlowWatch;
 use tabwire_wire::api::{Difference, Isolation, Recovery, SessionOptions};
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
 use tokio::sync::{Mutex, Semaphore};
@@ -43,6 +44,8 @@ pub(crate) struct Session {
     live: Mutex<Option<Arc<LiveSession>>>,
     remembered: StdMutex<Remembered>,
     pub(crate) leases: LeaseTable,
+    /// What it has read, and has brought elsewhere.
+    pub(crate) flows: Arc<StdMutex<FlowWatch>>,
     pub(crate) saver: StateSaver,
     /// Held while the session is written down, so that the newest is what stays.
     saving: Mutex<()>,
@@ -93,6 +96,7 @@ impl Session {
             live: Mutex::new(None),
             remembered: StdMutex::new(remembered),
             leases: LeaseTable::default(),
+            flows: Arc::default(),
             saver: StateSaver::default(),
             saving: Mutex::new(()),
             choosing: Mutex::new(()),

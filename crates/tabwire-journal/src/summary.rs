@@ -27,6 +27,13 @@ impl Summary {
         Self(told)
     }
 
+    /// This and what another one tells.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.0.extend(other.0);
+        self
+    }
+
     /// The same names with no values: for parameters that are not the action's own.
     #[must_use]
     pub fn without_values(self) -> Self {

@@ -40,6 +40,8 @@ capabilities! {
     Upload = "upload", 16;
     /// Drive the page with bare CDP.
     Cdp = "cdp", 32;
+    /// Bring there what may have been read elsewhere.
+    Carry = "carry", 64;
 }
 
 impl Capability {
@@ -58,7 +60,7 @@ impl Capabilities {
     /// None.
     pub const NONE: Self = Self(0);
     /// Every one there is.
-    pub const EVERYTHING: Self = Self(63);
+    pub const EVERYTHING: Self = Self(127);
 
     /// These and one more.
     #[must_use]

@@ -166,7 +166,7 @@ fn is_refused_everywhere(address: &Address) -> bool {
 /// An empty page may be looked at and left; there is nobody whose page it is, so there is nothing to do in it.
 fn decide_blank(question: &Question<'_>) -> Decision {
     match question.capability {
-        Capability::Read | Capability::Act | Capability::Cdp => {
+        Capability::Read | Capability::Act | Capability::Cdp | Capability::Carry => {
             Decision::Allow { by: Source::Profile(question.profile) }
         }
         _ => refused(question, "it belongs to no site; open a page first", Source::BuiltIn, None),
@@ -182,6 +182,7 @@ fn sentence(question: &Question<'_>, why: &str) -> String {
         Capability::Download => "may not have files written",
         Capability::Upload => "may not be given files",
         Capability::Cdp => "may not be driven with CDP",
+        Capability::Carry => "may not be brought what was read elsewhere",
     };
     format!("{place} {done}: {why}.")
 }

@@ -29,6 +29,9 @@ pub(crate) struct AllowWish {
     /// Also driving it with bare CDP, which is everything at once.
     #[arg(long)]
     pub(crate) cdp: bool,
+    /// Also bringing much there after another site was read.
+    #[arg(long)]
+    pub(crate) carry: bool,
     /// For how long: a time such as 1h, `session` until the session is stopped, or `always`.
     #[arg(long = "for", value_name = "TERM", default_value = "always", value_parser = parse_term)]
     pub(crate) term: Term,

@@ -48,6 +48,7 @@ pub(super) fn allow(context: &Context<'_>, wish: &AllowWish) -> Result<(), Failu
         ("download", wish.download),
         ("upload", wish.upload),
         ("cdp", wish.cdp),
+        ("carry", wish.carry),
     ];
     let given: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
     let line =

@@ -163,7 +163,7 @@ agent.hit = ({ x, y }) => {
   return { ...describeElement(element), box: outwardBox(outerBox(element), element.ownerDocument), ...(frame === undefined ? {} : { frame }) };
 };
 
-/** Where the inside of a frame of another origin lies in this agent's viewport; `point` is one inside it to check. */
+/** Where the inside of a frame lies in this agent's viewport; `point` is one inside it to check. */
 agent.frameBox = ({ frame, point }) => {
   const element = frameElementOf(frame);
   if (element === null) fail("REF_EXPIRED", "The frame is no longer on the page.", "Take a new snapshot.");
@@ -171,13 +171,13 @@ agent.frameBox = ({ frame, point }) => {
   let place = frameInView(element);
   if (point === undefined) return place;
   let hit = hitInFrame(place, point);
-  for (const block of hit === element ? [] : SCROLL_BLOCKS) {
+  for (const block of isInFrame(hit, element) ? [] : SCROLL_BLOCKS) {
     bringIntoView(element, block);
     place = frameInView(element);
     hit = hitInFrame(place, point);
-    if (hit === element) break;
+    if (isInFrame(hit, element)) break;
   }
-  if (hit === element) return place;
+  if (isInFrame(hit, element)) return place;
   return fail("NOT_ACTIONABLE", hit === null ? `The frame ${phrase(element)} is out of view.` : `The frame ${phrase(element)} is covered by ${phrase(coverOf(hit, element))}.`,
     "Close what covers it, or scroll.", { element: describeElement(element), condition: "covered", by: hit === null ? undefined : describeElement(coverOf(hit, element)) });
 };
@@ -187,6 +187,14 @@ function frameInView(element) {
   const start = outward(origin, element.ownerDocument);
   const end = outward({ x: origin.x + origin.scaleX, y: origin.y + origin.scaleY }, element.ownerDocument);
   return { x: start.x, y: start.y, scaleX: end.x - start.x, scaleY: end.y - start.y, scale: end.x - start.x };
+}
+
+/** Whether what was hit is the frame's element, or inside of it where that can be read. */
+function isInFrame(hit, element) {
+  for (let at = hit; at !== null; at = at.ownerDocument.defaultView?.frameElement ?? null) {
+    if (at === element) return true;
+  }
+  return false;
 }
 
 function hitInFrame(place, point) {

@@ -8,20 +8,13 @@ const POINTER_EVENTS = ALWAYS_WATCHED.slice(0, 8);
 const SOMETIMES_WATCHED = ["mousemove", "wheel", "touchstart", "touchend", "drop", "dragend"];
 const GUARD_LASTS = 5000;
 
-/** The views listened on, each with the types. */
-const watchedTypes = new WeakMap();
 let guard = null;
 /** Who wants to know of trusted input. */
 let inputListener = null;
 
+/** Listens on a view; what is listened to already stays as it is. A page that writes its document anew ends all of it. */
 function listenOn(view, types) {
-  let known = watchedTypes.get(view);
-  if (known === undefined) watchedTypes.set(view, (known = new Set()));
-  for (const type of types) {
-    if (known.has(type)) continue;
-    known.add(type);
-    view.addEventListener(type, onInput, { capture: true, passive: type.startsWith("touch") || type === "wheel" });
-  }
+  for (const type of types) view.addEventListener(type, onInput, { capture: true, passive: type.startsWith("touch") || type === "wheel" });
 }
 
 // The one listener of the agent that is there from the start: only so it comes before the page's own.

@@ -106,11 +106,15 @@ fn f03_a_link_that_falls_silent_is_found_within_15_seconds() {
 #[test]
 fn an_attached_session_is_attached_again_after_the_daemon_died() {
     let (world, mut browser) = (World::new(), Chromium::with_port());
-    world.open(&["--cdp", &browser.port().to_string(), "about:blank"]);
-    world.eval("window.x = 7");
+    let tab = world.open(&["--cdp", &browser.port().to_string(), "about:blank"]);
+    world.run(&["--as", "anna", "tab", "lease", &tab, "--for", "5m"]).succeeded();
+    world.run(&["--as", "anna", "eval", "window.x = 7"]).succeeded();
     let secret = secret_of(&world.cdp_url());
     crate::process::kill(world.daemon_pid());
-    assert_eq!(world.eval("window.x"), "7", "the same browser and page");
+    let again = world.run(&["--as", "anna", "eval", "window.x", "--tab", &tab]).succeeded();
+    assert_eq!(again.text(), "7", "the same browser, page and tab id");
+    let leases = world.json(&["tab", "leases"])["result"]["leases"].clone();
+    assert_eq!(leases[0]["owner"], "anna", "{leases}");
     assert_eq!(secret_of(&world.cdp_url()), secret);
     assert!(world.browser_processes().is_empty(), "a browser was launched in its place");
     world.run(&["close"]).succeeded();

@@ -1,6 +1,7 @@
 //! Tabs that one client has for itself, and clients that share a session without landing on each other's tabs.
 
 use crate::fixture_site::FixtureSite;
+use crate::process::kill;
 use crate::world::World;
 
 #[test]
@@ -60,4 +61,23 @@ fn agents_with_names_never_land_on_each_others_tabs() {
     let refused =
         world.run(&["--json", "--as", "cleo", "get", "url", "--tab", pinned["tab"].as_str().expect("a tab")]);
     assert_eq!(refused.failure().0, "BUSY");
+}
+
+#[test]
+fn leases_and_places_outlive_the_daemon() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let tab = world.open(&[&site.url("a", "/plain")]);
+    world.run(&["--as", "anna", "tab", "lease", &tab, "--for", "5m"]).succeeded();
+    world.run(&["--as", "ben", "open", &site.url("a", "/form")]).succeeded();
+    kill(world.daemon_pid());
+    let refused = world.run(&["--json", "--as", "ben", "get", "url", "--tab", &tab]);
+    assert_eq!(refused.failure().0, "BUSY", "{refused:?}");
+    assert_eq!(refused.json()["error"]["details"]["owner"], "anna", "{refused:?}");
+    let leases = world.json(&["tab", "leases"])["result"]["leases"].clone();
+    let left = leases[0]["seconds_left"].as_u64().expect("a number");
+    assert!((200..=300).contains(&left), "{leases}");
+    assert_eq!(world.run(&["--as", "ben", "get", "url"]).succeeded().text(), site.url("a", "/form"));
+    world.run(&["--as", "anna", "tab", "release", &tab]).succeeded();
+    kill(world.daemon_pid());
+    world.run(&["--as", "ben", "get", "url", "--tab", &tab]).succeeded();
 }

@@ -100,3 +100,26 @@ fn sessions_of_two_projects_never_meet() {
     assert_eq!(run_in("there/app", &["--global", "eval", "document.title"]).text(), "global");
     assert_eq!(listed("there/app", &["--all"]), 3);
 }
+
+#[test]
+fn a_chosen_frame_is_remembered_until_it_is_gone_which_is_said() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let tab = world.open(&[&site.page("/frames")]);
+    world.run(&["wait-for", "#press"]).succeeded();
+    let chosen = world.run(&["frame", "inner"]).succeeded();
+    assert!(chosen.text().lines().any(|line| line.starts_with("* ") && line.contains("inner")), "{chosen:?}");
+    assert_eq!(world.eval("document.title"), "Inner frame");
+    world.run(&["click", "#press"]).succeeded();
+    let told = world.json(&["context", "show"])["result"]["frame"].clone();
+    assert!(told.as_str().is_some_and(|url| url.ends_with("/frames/inner")), "{told}");
+    // The next daemon knows it too.
+    kill(world.daemon_pid());
+    assert_eq!(world.eval("window.presses"), "1");
+    assert_eq!(world.run(&["frame", "--raw"]).succeeded().text(), site.url("c", "/frames/inner"));
+    let gone = world.run(&["navigate", &site.page("/plain")]).succeeded();
+    assert!(gone.stderr.contains(&format!("chosen in tab {tab} is gone")), "{gone:?}");
+    let quiet = world.run(&["eval", "location.pathname"]).succeeded();
+    assert_eq!((quiet.text(), quiet.stderr.as_str()), ("/plain", ""));
+    let new = world.run(&["tab-new", "--raw"]).succeeded();
+    assert_eq!(world.run(&["eval", "--tab", new.text(), "location.href"]).succeeded().text(), "about:blank");
+}

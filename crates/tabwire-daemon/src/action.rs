@@ -151,6 +151,8 @@ impl Daemon {
         choice.settle(&live).await;
         if definition.effect == Effect::Navigate {
             note.place(&live.engine, choice.tab);
+        }
+        if definition.effect == Effect::Navigate || definition.name == "frame" {
             session.remember(&live);
         }
         let answered = checkpoint.after(&live.engine, choice.tab, answered, note).await?;

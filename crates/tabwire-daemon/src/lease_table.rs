@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
 
 use crate::limits::{CLIENTS_REMEMBERED, LEASE_LONGEST};
@@ -17,6 +17,23 @@ use crate::limits::{CLIENTS_REMEMBERED, LEASE_LONGEST};
 pub(crate) struct Lease {
     pub(crate) owner: ClientName,
     until: Instant,
+}
+
+/// Leases and places as a session's record has them, for the next daemon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct SavedLeases {
+    leases: Vec<SavedLease>,
+    /// The tab each named client works in.
+    places: Vec<(ClientName, TabId)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct SavedLease {
+    tab: TabId,
+    owner: ClientName,
+    /// When it ends, in milliseconds since 1970: the next daemon has another monotonic clock.
+    until: u64,
 }
 
 /// A lease as it is told.
@@ -142,9 +159,9 @@ impl LeaseTable {
         current.into_iter().chain(open.iter().copied()).find(|tab| !is_anothers(tab))
     }
 
-    /// Notes the tab a client works in from now on.
-    pub(crate) fn take_place(&self, client: &ClientName, tab: TabId) {
-        self.tables().take_place(client, tab);
+    /// Notes the tab a client works in from now on; says whether that is news.
+    pub(crate) fn take_place(&self, client: &ClientName, tab: TabId) -> bool {
+        self.tables().take_place(client, tab)
     }
 
     /// Notes that a client works from now on in the tab that a result names, if it names one.
@@ -152,6 +169,37 @@ impl LeaseTable {
         let named = result.get("tab").and_then(serde_json::Value::as_str);
         if let Some(tab) = named.and_then(|tab| tab.parse().ok()) {
             self.take_place(client, tab);
+        }
+    }
+
+    /// What the next daemon has to know.
+    pub(crate) fn saved(&self) -> SavedLeases {
+        let (now, today) = (Instant::now(), milliseconds_since_1970());
+        let tables = self.tables();
+        let lease = |(tab, lease): (&TabId, &Lease)| {
+            let left = lease.until.saturating_duration_since(now).as_millis();
+            let until = today.saturating_add(u64::try_from(left).unwrap_or(u64::MAX));
+            SavedLease { tab: *tab, owner: lease.owner.clone(), until }
+        };
+        let mut leases: Vec<SavedLease> = tables.leases.iter().map(lease).collect();
+        leases.sort_unstable_by_key(|lease| lease.tab.number);
+        let mut places: Vec<_> = tables.places.iter().map(|(client, tab)| (client.clone(), *tab)).collect();
+        places.sort_unstable_by_key(|(_, tab)| tab.number);
+        SavedLeases { leases, places }
+    }
+
+    /// Takes up what an earlier daemon had saved. A clock that was set back makes no lease longer than the longest.
+    pub(crate) fn resume(&self, saved: SavedLeases) {
+        let (now, today) = (Instant::now(), milliseconds_since_1970());
+        let mut tables = self.tables();
+        for SavedLease { tab, owner, until } in saved.leases {
+            let left = Duration::from_millis(until.saturating_sub(today)).min(LEASE_LONGEST);
+            if !left.is_zero() {
+                tables.leases.insert(tab, Lease { owner, until: now + left });
+            }
+        }
+        for (client, tab) in saved.places {
+            tables.take_place(&client, tab);
         }
     }
 
@@ -163,11 +211,15 @@ impl LeaseTable {
 }
 
 impl Tables {
-    fn take_place(&mut self, client: &ClientName, tab: TabId) {
-        if self.places.len() < CLIENTS_REMEMBERED || self.places.contains_key(client) {
-            self.places.insert(client.clone(), tab);
-        }
+    fn take_place(&mut self, client: &ClientName, tab: TabId) -> bool {
+        let is_kept = self.places.len() < CLIENTS_REMEMBERED || self.places.contains_key(client);
+        is_kept && self.places.insert(client.clone(), tab) != Some(tab)
     }
+}
+
+fn milliseconds_since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Who a caller is, also one that gave no name.
@@ -222,6 +274,28 @@ mod tests {
         table.follow(tab(1), tab(2));
         table.follow(tab(3), tab(4));
         assert_eq!(table.list().iter().map(|lease| lease.tab).collect::<Vec<_>>(), [tab(1), tab(2)]);
+    }
+
+    #[test]
+    fn leases_and_places_outlive_a_daemon_and_no_lease_its_time() {
+        let (table, next) = (LeaseTable::default(), LeaseTable::default());
+        let (anna, ben) = (client("anna"), client("ben"));
+        table.lease(tab(1), &anna, MINUTE).expect("free");
+        table.take_place(&ben, tab(2));
+        let text = serde_json::to_string(&table.saved()).expect("written");
+        let mut saved: SavedLeases = serde_json::from_str(&text).expect("read");
+        saved.leases.push(SavedLease {
+            tab: tab(3),
+            owner: ben.clone(),
+            until: milliseconds_since_1970() - 1,
+        });
+        saved.leases.push(SavedLease { tab: tab(4), owner: ben.clone(), until: u64::MAX });
+        next.resume(saved);
+        assert!(next.check(tab(1), Some(&ben)).is_err() && next.check(tab(1), Some(&anna)).is_ok());
+        assert!(next.list().iter().all(|lease| lease.tab != tab(3)), "it had ended");
+        let longest = next.list().into_iter().map(|lease| lease.seconds_left).max();
+        assert!(longest <= Some(LEASE_LONGEST.as_secs()), "{longest:?}");
+        assert_eq!(next.place_of(Some(&ben), None, &[tab(1), tab(2)]), Some(tab(2)));
     }
 
     #[test]

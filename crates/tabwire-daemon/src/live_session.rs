@@ -9,6 +9,7 @@ use tabwire_engine::{Browser, Page};
 use tabwire_wire::api::SessionOptions;
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId};
 
+use crate::lease_table::SavedLeases;
 use crate::served_browser::ServedBrowser;
 use crate::session::gone;
 use crate::session_record::{RunningRecord, SavedTab};
@@ -54,7 +55,7 @@ impl LiveSession {
     }
 
     /// What a later daemon needs to find this browser and its tabs again.
-    pub(crate) fn to_record(&self, endpoint: String) -> RunningRecord {
+    pub(crate) fn to_record(&self, endpoint: String, leases: SavedLeases) -> RunningRecord {
         let descriptor = self.browser.descriptor.as_ref();
         RunningRecord {
             browser: descriptor.map(|descriptor| descriptor.id.clone()),
@@ -71,6 +72,7 @@ impl LiveSession {
             // Describing the tabs gives each its number, so the book comes after.
             tabs: SavedTab::all_of(&self.engine),
             book: self.engine.book(),
+            leases,
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, Semaphore};
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out, in_background};
 use crate::hub::HubGone;
-use crate::lease_table::LeaseTable;
+use crate::lease_table::{LeaseTable, SavedLeases};
 use crate::limits::REMEMBER_AFTER;
 use crate::live_session::LiveSession;
 use crate::remembered::Remembered;
@@ -71,6 +71,8 @@ struct Before {
     tabs: Vec<SavedTab>,
     /// The browser it was attached to.
     run: Option<BrowserRun>,
+    /// Its tabs' ids and leases there, as an earlier daemon gave them.
+    tabs_there: Option<(TabBook, SavedLeases)>,
 }
 
 /// What a new session is made of.
@@ -155,14 +157,20 @@ impl Session {
         wish: Wish<'_>,
         live: &mut Option<Arc<LiveSession>>,
     ) -> Result<Ready, Failure> {
-        let before = self.look_back(fleet, live.take()).await;
+        let mut before = self.look_back(fleet, live.take()).await;
         let mut notices = Vec::new();
         let asked = wish.options.clone().or(&before.options);
         let options = asked.clone().or(wish.defaults);
         let is_same_place = options.cdp == before.options.cdp;
         let expected = before.run.clone().filter(|_| is_same_place && wish.newcomer == Newcomer::Refused);
         let browser = fleet.obtain(&options, &self.key, expected.as_ref()).await?;
-        let started = self.start(browser, asked, options, &mut notices).await?;
+        let is_same = before.run.is_some() && browser.run() == before.run;
+        let book = before.tabs_there.take().filter(|_| is_same).map(|(book, leases)| {
+            self.leases.resume(leases);
+            browser.keep_epoch(book.epoch());
+            book.resumed()
+        });
+        let started = self.start(browser, (asked, options), book, &mut notices).await?;
         *live = Some(Arc::clone(&started));
         let recovery = self.bring_back(&started, before).await;
         self.remember(&started);
@@ -180,10 +188,11 @@ impl Session {
             };
             if running.browser.is_none() {
                 // Somebody else's browser goes on without us; it is attached to again.
-                return Before { options: record.options, run: running.run, ..Before::default() };
+                let tabs_there = Some((running.book, running.leases));
+                return Before { options: record.options, run: running.run, tabs_there, ..Before::default() };
             }
             let reason = Some("it was no longer there when the daemon came up".to_owned());
-            return Before { reason, options: record.options, tabs: running.tabs, run: None };
+            return Before { reason, options: record.options, tabs: running.tabs, ..Before::default() };
         };
         let record = self.store.find(&self.key).and_then(|record| record.running);
         if live.is_gone() {
@@ -193,7 +202,7 @@ impl Session {
             let own = record.filter(|_| live.browser.ownership.may_close());
             let tabs = own.map(|running| running.tabs).unwrap_or_default();
             let (reason, run) = (Some(reason.to_string()), live.browser.run());
-            return Before { reason, options: live.options.clone(), tabs, run };
+            return Before { reason, options: live.options.clone(), tabs, run, tabs_there: None };
         }
         let is_own = live.browser.ownership.may_close();
         let tabs = if is_own { SavedTab::all_of(&live.engine) } else { Vec::new() };
@@ -201,22 +210,23 @@ impl Session {
         if let Err(failure) = fleet.end_session(&live).await {
             tracing::warn!(%failure, session = %self.key, "a browser did not end");
         }
-        Before { reason: None, options: live.options.clone(), tabs, run: live.browser.run() }
+        let run = live.browser.run();
+        Before { reason: None, options: live.options.clone(), tabs, run, tabs_there: None }
     }
 
     /// Becomes a client of a browser that was started or reached with these options.
     async fn start(
         self: &Arc<Self>,
         browser: Arc<ServedBrowser>,
-        asked: SessionOptions,
-        options: SessionOptions,
+        (asked, options): (SessionOptions, SessionOptions),
+        book: Option<TabBook>,
         notices: &mut Vec<String>,
     ) -> Result<Arc<LiveSession>, Failure> {
         notices.extend(browser.descriptor.iter().flat_map(|descriptor| descriptor.warnings.iter().cloned()));
         let served = Arc::clone(&browser);
         let started = async {
             let (realm, context) = self.make_realm(&browser, &options).await?;
-            self.bring_up(Parts { browser, asked, options, realm, context, book: None }).await
+            self.bring_up(Parts { browser, asked, options, realm, context, book }).await
         };
         let started = started.await;
         if started.is_err() {
@@ -265,6 +275,7 @@ impl Session {
             book: Some(running.book.resumed()),
         };
         let adopted = self.bring_up(parts).await?;
+        self.leases.resume(running.leases);
         self.remember(&adopted);
         *live = Some(adopted);
         Ok(())
@@ -326,7 +337,7 @@ impl Session {
         }
         let mut record = self.record();
         (record.asked, record.options) = (live.asked.clone(), live.options.clone());
-        record.running = Some(live.to_record(self.endpoint()));
+        record.running = Some(live.to_record(self.endpoint(), self.leases.saved()));
         self.write(record).await
     }
 

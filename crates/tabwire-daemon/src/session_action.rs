@@ -283,6 +283,7 @@ impl Daemon {
         let tab = live.as_ref().and_then(|live| live.engine.current_tab());
         if let Some(members) = shown.as_object_mut() {
             members.insert("tab".to_owned(), json!(tab));
+            members.insert("frame".to_owned(), json!(live.and_then(|live| live.engine.current_frame())));
         }
         let mut answer = bare_answer(request, shown);
         answer.tab = tab;
@@ -329,6 +330,7 @@ impl Daemon {
                 json!({"tab": tab, "released": released})
             }
         };
+        session.save(&live).await;
         let mut answer = bare_answer(request, result);
         answer.tab = Some(tab);
         Ok(answer)

@@ -13,6 +13,7 @@ use tabwire_wire::{
     BrowserContextId, BrowserId, InstanceId, ProjectKey, RealmId, SessionKey, SessionName, TabId,
 };
 
+use crate::lease_table::SavedLeases;
 use crate::limits::REMEMBERED_TABS;
 use crate::remembered::Remembered;
 
@@ -60,6 +61,9 @@ pub(crate) struct RunningRecord {
     pub(crate) context: Option<BrowserContextId>,
     pub(crate) book: TabBook,
     pub(crate) tabs: Vec<SavedTab>,
+    /// Which of them are whose.
+    #[serde(default)]
+    pub(crate) leases: SavedLeases,
 }
 
 /// A tab as it can be opened again.

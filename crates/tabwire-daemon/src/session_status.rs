@@ -13,15 +13,13 @@ pub(crate) const STOPPED: &str = "stopped";
 impl Session {
     /// How the session is; `thorough` also measures its browser. A session that is starting says so.
     pub(crate) async fn status(&self, thorough: bool) -> SessionStatus {
-        let record = self.store.find(&self.key);
-        let mut status = self.outline(record.as_ref());
+        // Only a session without a browser is told from its file: lists are asked for often.
+        let recorded = || self.outline(self.store.find(&self.key).as_ref());
         match self.peek_live() {
-            Err(Starting) => {
-                status.state = "starting".to_owned();
-                status
-            }
-            Ok(None) => status,
+            Err(Starting) => SessionStatus { state: "starting".to_owned(), ..recorded() },
+            Ok(None) => recorded(),
             Ok(Some(live)) => {
+                let mut status = self.outline(None);
                 self.describe(&live, &mut status).await;
                 if let Some(pid) = status.browser_pid.filter(|_| thorough && status.active) {
                     let measured = tokio::task::spawn_blocking(move || memory_of_group(pid)).await;

@@ -26,7 +26,7 @@ pub(crate) struct TabChoice {
 impl TabChoice {
     /// Chooses a tab, and opens one when every tab is another client's.
     pub(crate) async fn make(
-        session: &Session,
+        session: &Arc<Session>,
         live: &Arc<LiveSession>,
         request: &ActionRequest,
     ) -> Result<Self, Failure> {
@@ -61,11 +61,12 @@ impl TabChoice {
                 opened
             }
         };
-        if let Some(client) = client {
-            session.leases.take_place(client, tab);
-        }
+        let is_new_place = client.is_some_and(|client| session.leases.take_place(client, tab));
         if request.pin_tab {
             session.leases.lease(tab, &name_of(client), LEASE)?;
+        }
+        if is_new_place || request.pin_tab {
+            session.remember(live);
         }
         Ok(Self { tab: Some(tab), before: current.filter(|_| client.is_some()) })
     }

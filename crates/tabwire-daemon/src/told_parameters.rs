@@ -123,6 +123,7 @@ const TABLE: &[(&str, &[Told])] = &[
     ("tab_new", GOING),
     ("tab_select", TABS),
     ("tab_close", TABS),
+    ("frame", &[("frame", Target)]),
     ("get_text", READING),
     ("get_html", READING),
     ("read_as_markdown", READING),

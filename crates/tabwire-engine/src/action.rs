@@ -163,9 +163,11 @@ impl Definition {
         self.check_names(&params)?;
         let witness = Box::pin(Witness::begin(context, self.name, &params)).await;
         let outcome = context.concealment.conceal((self.run)(context, params).await);
-        let Some(witness) = witness else { return outcome };
-        let told = outcome.as_ref().map(|answered| &answered.value);
-        let notices = Box::pin(witness.finish(context, told)).await;
+        let mut notices = Box::pin(context.browser.tell_lost_frames()).await;
+        if let Some(witness) = witness {
+            let told = outcome.as_ref().map(|answered| &answered.value);
+            notices.extend(Box::pin(witness.finish(context, told)).await);
+        }
         outcome.map(|answered| Answered { notices, ..answered })
     }
 

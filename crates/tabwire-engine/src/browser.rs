@@ -27,6 +27,7 @@ use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
 
 mod closing;
+mod frames;
 mod whereabouts;
 
 pub use whereabouts::Whereabouts;
@@ -289,6 +290,7 @@ impl Browser {
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
         let (crashed, watcher) = watch::channel(false);
         let page = Page::new(target.clone(), session, watcher, &self.tasks);
+        *page.chosen_frame() = self.state().book.chosen_frame(target).cloned();
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         self.view.apply(&page).await;
         Ok(page)

@@ -22,6 +22,8 @@ pub(crate) enum Place {
     Page,
     /// The browser itself.
     Browser,
+    /// A frame: the process that serves it, and for scripts the frame's own world.
+    Frame(FrameId),
 }
 
 /// A frame that has to be asked by itself, because the one above it cannot read it.
@@ -33,6 +35,19 @@ pub(crate) struct Frame {
     pub(crate) parent: Option<FrameId>,
     /// The frame whose document has the element that holds it; one that the parent can read, or the parent itself.
     pub(crate) holder: Option<FrameId>,
+    /// Where it is.
+    pub(crate) url: String,
+}
+
+/// Any frame of a page, whether it has to be asked by itself or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ListedFrame {
+    /// The browser's name for it.
+    pub(crate) id: FrameId,
+    /// The frame it stands in; none for the main frame.
+    pub(crate) parent: Option<FrameId>,
+    /// What the page calls it; empty when it does not.
+    pub(crate) name: String,
     /// Where it is.
     pub(crate) url: String,
 }
@@ -111,6 +126,12 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
     /// Listens from now on to events of the page and of its frames' processes; an event is in its stream before
     /// the answer to a command that the browser answered after it.
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream>;
+
+    /// Every frame of the page, parents before children.
+    fn all_frames(&self) -> Vec<ListedFrame>;
+
+    /// The frame that an element holds, which the agent of a frame knows; none when it is no frame's element.
+    fn held_frame(&self, frame: &FrameId, key: ElementKey, deadline: Deadline) -> Reply<Option<FrameId>>;
 
     /// Whether the page has this frame.
     fn has_frame(&self, frame: &FrameId) -> bool;

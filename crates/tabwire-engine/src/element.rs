@@ -146,7 +146,8 @@ impl Page {
                 Aim { frame: handle.frame, spec, nth: None, guess: None }
             }
             Locator::Words(spec) => {
-                let is_guess = self.driver().frames().len() <= 1 && target.nth.is_none();
+                self.scope(deadline).await?;
+                let is_guess = self.scope_frames().len() <= 1 && target.nth.is_none();
                 let (frame, nth) = self.choose_frame(&spec, target, deadline).await?;
                 Aim { frame, spec, nth: nth.map(|nth| nth - 1), guess: is_guess.then(|| target.clone()) }
             }
@@ -209,22 +210,21 @@ impl Page {
         if element.frame == *self.main_frame() {
             return Ok(());
         }
-        let frames = self.driver().frames();
-        let mut frame = frames.iter().find(|frame| frame.id == element.frame);
-        while let Some((inner, parent)) = frame.and_then(|inner| Some((inner, inner.parent.as_ref()?))) {
-            self.driver().name_frame(inner, deadline).await?;
+        let mut frame = self.find_frame(&element.frame);
+        while let Some((inner, parent)) = frame.and_then(|inner| Some((inner.clone(), inner.parent?))) {
+            self.driver().name_frame(&inner, deadline).await?;
             let mut argument = json!({"frame": inner.id});
             if is_hit {
                 argument["point"] = json!(element.prepared.point);
             }
-            let outer = self.call_in::<FrameBox>(parent, "frameBox", &argument, deadline).await;
-            match outer.map_err(|failure| self.with_refs(parent, failure)) {
+            let outer = self.call_in::<FrameBox>(&parent, "frameBox", &argument, deadline).await;
+            match outer.map_err(|failure| self.with_refs(&parent, failure)) {
                 Ok(outer) => element.prepared.move_out(&outer),
                 Err(failure) if is_hit || failure.code != ErrorCode::NotActionable => return Err(failure),
                 // A frame that is not shown has no place in the tab; what is done by other means still is.
                 Err(_) => return Ok(()),
             }
-            frame = frames.iter().find(|frame| frame.id == *parent);
+            frame = self.find_frame(&parent);
         }
         Ok(())
     }

@@ -39,12 +39,12 @@ impl Page {
         target: &TargetArguments,
         deadline: Deadline,
     ) -> Result<(FrameId, Option<u32>), Failure> {
-        let main = (self.main_frame().clone(), target.nth);
-        if self.driver().frames().len() <= 1 {
+        let main = (self.scope_or_main(), target.nth);
+        if self.scope_frames().len() <= 1 {
             return Ok(main);
         }
         loop {
-            let frames = self.driver().frames();
+            let frames = self.scope_frames();
             let found = self.locate_everywhere(&frames, spec, deadline).await?;
             let matching = found.iter().filter(|(_, located)| located.total > 0).count();
             if matching > 1 && target.nth.is_none() {
@@ -98,7 +98,9 @@ impl Page {
     /// none: the first frame's agent has the last word.
     pub(crate) async fn comes_elsewhere(&self, aim: &Aim, deadline: Deadline) -> FrameId {
         let Some(target) = &aim.guess else { return std::future::pending().await };
-        self.driver().frames_other_than(vec![aim.frame.clone()]).await;
+        let is_whole_page = aim.frame == *self.main_frame();
+        let known = if is_whole_page { vec![aim.frame.clone()] } else { self.asked_frames() };
+        self.driver().frames_other_than(known).await;
         match self.choose_frame(&aim.spec, target, deadline).await {
             Ok((frame, _)) if frame != aim.frame => frame,
             _ => std::future::pending().await,
@@ -107,7 +109,9 @@ impl Page {
 
     /// Waits until some frame has a match, or there are other frames to look in; false when neither was in time.
     async fn wait_in_any(&self, frames: &[Frame], spec: &Value, deadline: Deadline) -> Result<bool, Failure> {
-        let others = self.driver().frames_other_than(frames.iter().map(|frame| frame.id.clone()).collect());
+        let is_whole_page = frames.first().is_none_or(|first| first.id == *self.main_frame());
+        let known = frames.iter().map(|frame| frame.id.clone()).collect();
+        let others = self.driver().frames_other_than(if is_whole_page { known } else { self.asked_frames() });
         let argument = json!({"spec": spec, "state": "attached", "timeout": milliseconds_left(deadline)});
         let grace = with_grace(deadline);
         let waits = frames.iter().map(|frame| self.driver().call(&frame.id, "waitFor", &argument, grace));
@@ -120,6 +124,11 @@ impl Page {
             }
         })
         .await
+    }
+
+    /// All frames that have to be asked by themselves, wherever they are.
+    pub(crate) fn asked_frames(&self) -> Vec<FrameId> {
+        self.driver().frames().into_iter().map(|frame| frame.id).collect()
     }
 
     /// Several frames have matches: lists them with refs.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tabwire_cdp::CdpSession;
 use tabwire_wire::{CdpSessionId, FrameId};
 
-use crate::driver::Frame;
+use crate::driver::{Frame, ListedFrame};
 use crate::listeners::Listeners;
 
 /// The world of a frame in which the agent runs.
@@ -26,6 +26,7 @@ impl WorldId {
 #[derive(Debug)]
 struct Entry {
     parent: Option<FrameId>,
+    name: String,
     url: String,
     origin: String,
     session: CdpSession,
@@ -58,6 +59,9 @@ pub(crate) struct FrameDescription {
     pub(crate) id: FrameId,
     #[serde(default)]
     pub(crate) parent_id: Option<FrameId>,
+    /// What the page calls it.
+    #[serde(default)]
+    pub(crate) name: String,
     #[serde(default)]
     pub(crate) url: String,
     #[serde(default)]
@@ -84,7 +88,13 @@ pub(crate) struct FrameTable {
 impl FrameTable {
     /// Takes a process's own list of its frames.
     pub(crate) fn list(&mut self, branch: FrameBranch, session: &CdpSession) {
-        self.navigated(branch.frame, session);
+        let is_known = self.frames.get(&branch.frame.id).is_some_and(|entry| !entry.url.is_empty());
+        if is_known && branch.frame.url.is_empty() {
+            // The list is from before the frame's first document, and that has been told of meanwhile.
+            self.attached(&branch.frame.id, branch.frame.parent_id.as_ref(), session);
+        } else {
+            self.navigated(branch.frame, session);
+        }
         for child in branch.child_frames {
             self.list(child, session);
         }
@@ -104,6 +114,7 @@ impl FrameTable {
         }
         let entry = Entry {
             parent: parent.cloned(),
+            name: String::new(),
             url: String::new(),
             origin: String::new(),
             session: session.clone(),
@@ -120,6 +131,7 @@ impl FrameTable {
     pub(crate) fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
         self.attached(&frame.id, frame.parent_id.as_ref(), session);
         if let Some(entry) = self.frames.get_mut(&frame.id) {
+            entry.name = frame.name;
             entry.url = frame.url;
             entry.origin = frame.security_origin;
             entry.leaving_for = None;
@@ -259,6 +271,23 @@ impl FrameTable {
         // A frame that moved to another process keeps its place among its elders.
         roots.sort_by_key(|frame| self.depth(&frame.id));
         roots
+    }
+
+    /// Every frame, parents before children.
+    pub(crate) fn all(&self) -> Vec<ListedFrame> {
+        let listed = |id: &FrameId| {
+            let entry = self.frames.get(id)?;
+            let (parent, name, url) = (entry.parent.clone(), entry.name.clone(), entry.url.clone());
+            Some(ListedFrame { id: id.clone(), parent, name, url })
+        };
+        let mut all: Vec<ListedFrame> = self.order.iter().filter_map(listed).collect();
+        all.sort_by_key(|frame| self.depth(&frame.id));
+        all
+    }
+
+    /// The process that serves a frame and the world of the page's own scripts in it.
+    pub(crate) fn find_own_world(&self, frame: &FrameId) -> Option<(CdpSession, Option<WorldId>)> {
+        self.frames.get(frame).map(|entry| (entry.session.clone(), entry.own_world))
     }
 
     fn depth(&self, frame: &FrameId) -> usize {

@@ -42,6 +42,7 @@ mod excerpt;
 mod file_chooser;
 mod files;
 mod form_fields;
+mod frame_scope;
 mod frame_search;
 mod frame_table;
 mod hidden_tab;

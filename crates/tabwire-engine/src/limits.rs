@@ -337,3 +337,6 @@ pub const CALL_OFF: Duration = Duration::from_secs(5);
 /// How long a page is asked to wait for a function of the caller's before it is asked again; so long it goes on
 /// at most when the caller has left.
 pub const FUNCTION_TURN: Duration = Duration::from_secs(1);
+
+/// Frames of a page that are listed.
+pub const FRAMES_TOLD: usize = 200;

@@ -32,6 +32,8 @@ struct Inner {
     record: Arc<PageRecord>,
     refs: Mutex<RefTable>,
     memory: Mutex<SnapshotMemory>,
+    /// The frame that is meant where nothing else is said; none for the main one.
+    chosen_frame: Mutex<Option<FrameId>>,
     /// Held while one action's input events are sent, so that two never mix.
     hands: tokio::sync::Mutex<Mouse>,
 }
@@ -68,6 +70,7 @@ impl Page {
             record,
             refs: Mutex::default(),
             memory: Mutex::default(),
+            chosen_frame: Mutex::default(),
             hands: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -111,6 +114,11 @@ impl Page {
     /// The last snapshots that were given, for telling what changed.
     pub(crate) fn memory(&self) -> MutexGuard<'_, SnapshotMemory> {
         self.inner.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The frame that the caller chose, if it is not the main one.
+    pub(crate) fn chosen_frame(&self) -> MutexGuard<'_, Option<FrameId>> {
+        self.inner.chosen_frame.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps other actions' input away until the guard goes.
@@ -200,7 +208,18 @@ impl Page {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
-        self.driver().command(&Place::Page, method, params, deadline)
+        self.begin_at(&Place::Page, method, params, deadline)
+    }
+
+    /// The same for a place on the page.
+    pub(crate) fn begin_at(
+        &self,
+        place: &Place,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Reply<Value, CdpError> {
+        self.driver().command(place, method, params, deadline)
     }
 
     /// Waits until the page's record includes every event that has come by now.

@@ -59,7 +59,7 @@ impl Page {
         within: Option<&str>,
         deadline: Deadline,
     ) -> Result<(FrameId, Option<ElementKey>), Failure> {
-        let Some(within) = within else { return Ok((self.main_frame().clone(), None)) };
+        let Some(within) = within else { return Ok((self.scope_or_main(), None)) };
         if let Locator::Ref(given) = Locator::parse(within)? {
             let handle = self.find_ref(given)?;
             return Ok((handle.frame, Some(handle.key)));
@@ -75,8 +75,7 @@ impl Page {
         frame: &FrameId,
         deadline: Deadline,
     ) -> Result<(Snapshot, Lesson), Failure> {
-        let frames = self.driver().frames();
-        let below: Vec<&Frame> = frames.iter().filter(|other| is_below(other, frame, &frames)).collect();
+        let below = self.frames_below(frame);
         for inner in &below {
             // A frame that went meanwhile, or whose element cannot be told, is named in the snapshot as unread.
             let _ = self.unless_blocked(self.driver().name_frame(inner, deadline)).await;
@@ -107,7 +106,7 @@ impl Page {
                 self.refs().shows(&other.frame, &answer.document);
             }
         }
-        self.refs().keep_frames(|frame| frames.iter().any(|there| there.id == *frame));
+        self.refs().keep_frames(|frame| self.driver().has_frame(frame));
         let lesson = learning.await;
         Ok((Snapshot::assemble(first, frame.clone(), others), lesson))
     }
@@ -134,11 +133,11 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Search, Failure> {
         let (place, key) = self.find_place(within, deadline).await?;
-        let frames = self.driver().frames();
+        let frames: Vec<Frame> =
+            self.find_frame(&place).into_iter().chain(self.frames_below(&place)).collect();
         let mut search = Search::new(pattern);
-        let is_searched = |frame: &&Frame| frame.id == place || is_below(frame, &place, &frames);
-        self.learn_listeners(frames.iter().filter(is_searched).map(|frame| &frame.id)).await;
-        for frame in frames.iter().filter(is_searched) {
+        self.learn_listeners(frames.iter().map(|frame| &frame.id)).await;
+        for frame in &frames {
             let key = key.filter(|_| frame.id == place);
             let mut from = Some(0);
             while let Some(start) = from {
@@ -162,16 +161,4 @@ impl Page {
         let (snapshot, request) = self.view(request, None, deadline).await?;
         Ok(self.memory().delta(&snapshot, &request, &mut self.refs()))
     }
-}
-
-/// Whether a frame is somewhere below another.
-fn is_below(frame: &Frame, above: &FrameId, all: &[Frame]) -> bool {
-    let mut parent = frame.parent.as_ref();
-    while let Some(id) = parent {
-        if id == above {
-            return true;
-        }
-        parent = all.iter().find(|frame| frame.id == *id).and_then(|frame| frame.parent.as_ref());
-    }
-    false
 }

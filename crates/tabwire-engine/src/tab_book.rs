@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
-use tabwire_wire::{TabId, TargetId, UpstreamKind};
+use tabwire_wire::{FrameId, TabId, TargetId, UpstreamKind};
 
 use crate::limits::TAB_NUMBERS_AHEAD;
 
@@ -18,13 +18,24 @@ pub struct TabBook {
     reserved: u32,
     numbers: HashMap<TargetId, u32>,
     current: Option<TargetId>,
+    /// The frames that were chosen in tabs, where it is not the main one.
+    #[serde(default)]
+    frames: HashMap<TargetId, FrameId>,
 }
 
 impl TabBook {
     /// An empty book for one browser run.
     #[must_use]
     pub fn new(upstream: UpstreamKind, epoch: u16) -> Self {
-        Self { upstream, epoch, next: 1, reserved: TAB_NUMBERS_AHEAD, numbers: HashMap::new(), current: None }
+        Self {
+            upstream,
+            epoch,
+            next: 1,
+            reserved: TAB_NUMBERS_AHEAD,
+            numbers: HashMap::new(),
+            current: None,
+            frames: HashMap::new(),
+        }
     }
 
     /// Takes up a book that an earlier daemon saved.
@@ -93,9 +104,24 @@ impl TabBook {
         self.current = Some(target);
     }
 
+    /// The frame that was chosen in a tab, if it is not the main one.
+    #[must_use]
+    pub fn chosen_frame(&self, target: &TargetId) -> Option<&FrameId> {
+        self.frames.get(target)
+    }
+
+    /// Chooses a frame in a tab; none for the main one.
+    pub fn choose_frame(&mut self, target: &TargetId, frame: Option<FrameId>) {
+        match frame {
+            Some(frame) => self.frames.insert(target.clone(), frame),
+            None => self.frames.remove(target),
+        };
+    }
+
     /// Forgets tabs that are gone; their numbers stay used.
     pub fn retain(&mut self, is_open: impl Fn(&TargetId) -> bool) {
         self.numbers.retain(|target, _| is_open(target));
+        self.frames.retain(|target, _| is_open(target));
         self.current = self.current.take().filter(&is_open);
     }
 }

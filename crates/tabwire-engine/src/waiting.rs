@@ -125,9 +125,13 @@ impl Page {
         frame: Option<FrameId>,
         deadline: Deadline,
     ) -> Result<(), Failure> {
+        if frame.is_none() {
+            self.scope(deadline).await?;
+        }
         loop {
-            let frames = frame.clone().map_or_else(|| self.frame_ids(), |frame| vec![frame]);
-            let others = self.driver().frames_other_than(frames.clone());
+            let others = self.driver().frames_other_than(self.asked_frames());
+            let scope = || self.scope_frames().into_iter().map(|frame| frame.id).collect();
+            let frames: Vec<FrameId> = frame.clone().map_or_else(scope, |frame| vec![frame]);
             let argument = json!({"spec": spec, "state": state, "timeout": milliseconds_left(deadline)});
             let ask = |frame: &FrameId| self.driver().call(frame, "waitFor", &argument, with_grace(deadline));
             let waits: Vec<_> = frames.iter().map(ask).collect();
@@ -157,16 +161,11 @@ impl Page {
                     self.stay_within(deadline)?;
                 }
                 Err(failure) => {
-                    let main = self.main_frame();
-                    return Err(self.with_refs(main, failure));
+                    return Err(self.with_refs(&self.scope_or_main(), failure));
                 }
                 Ok(true) => return Ok(()),
             }
         }
-    }
-
-    fn frame_ids(&self) -> Vec<FrameId> {
-        self.driver().frames().into_iter().map(|frame| frame.id).collect()
     }
 
     fn stay_within(&self, deadline: Deadline) -> Result<(), Failure> {
@@ -233,8 +232,9 @@ impl Page {
              await new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 50); }}); }} return false; }})()"
         );
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let place = self.script_place(deadline).await?;
         loop {
-            let answer = self.begin("Runtime.evaluate", &params, deadline);
+            let answer = self.begin_at(&place, "Runtime.evaluate", &params, deadline);
             let answer = self.unless_blocked(async { Ok(answer.await) }).await?;
             let evaluation: Evaluation = match answer {
                 Ok(value) => serde_json::from_value(value).map_err(|error| {

@@ -9,6 +9,7 @@ use tabwire_wire::{ErrorCode, Failure, TabId};
 use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
+use crate::driver::Place;
 use crate::element::TargetArguments;
 use crate::evaluation::{Evaluated, Evaluation};
 use crate::limits::{RESULT_BYTES, SETUP_DEADLINE};
@@ -73,7 +74,10 @@ impl Action for Eval {
                 )
                 .with_hint("Name the element, or leave nth out."));
             }
-            None => evaluate(&page, &self.expression, context.deadline).await?,
+            None => {
+                let place = page.script_place(context.deadline).await?;
+                evaluate(&Site { page: &page, place }, &self.expression, context.deadline).await?
+            }
             Some(target) => {
                 let target = TargetArguments { target, nth: self.nth };
                 evaluate_on(context, &page, &target, &self.expression).await?
@@ -94,25 +98,31 @@ impl Action for Eval {
     }
 }
 
+/// Where an expression is evaluated.
+struct Site<'a> {
+    page: &'a Page,
+    place: Place,
+}
+
 /// Evaluates an expression in the page's own world and awaits it; calls it when it is a function.
-async fn evaluate(page: &Page, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
+async fn evaluate(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
     if is_nameless_function(expression) {
-        return evaluate_once(page, &format!("({expression}\n)()"), deadline).await?.into_result();
+        return evaluate_once(site, &format!("({expression}\n)()"), deadline).await?.into_result();
     }
-    let evaluation = evaluate_once(page, expression, deadline).await?;
+    let evaluation = evaluate_once(site, expression, deadline).await?;
     if evaluation.is_function() && is_written_as_function(expression) {
-        return evaluate_once(page, &format!("({expression}\n)()"), deadline).await?.into_result();
+        return evaluate_once(site, &format!("({expression}\n)()"), deadline).await?.into_result();
     }
     evaluation.into_result()
 }
 
-async fn evaluate_once(page: &Page, expression: &str, deadline: Deadline) -> Result<Evaluation, Failure> {
+async fn evaluate_once(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<Evaluation, Failure> {
     let params = json!({
         "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
     });
-    let evaluation = run(page, "Runtime.evaluate", &params, deadline).await?;
+    let evaluation = run(site, "Runtime.evaluate", &params, deadline).await?;
     if expression.contains("await") && evaluation.is_not_a_script() {
-        return evaluate_with_await(page, expression, deadline).await;
+        return evaluate_with_await(site, expression, deadline).await;
     }
     Ok(evaluation)
 }
@@ -120,21 +130,22 @@ async fn evaluate_once(page: &Page, expression: &str, deadline: Deadline) -> Res
 /// Evaluates statements with `await` outside a function, which only the console's mode takes; and that mode does not
 /// await a promise that comes out in the end.
 async fn evaluate_with_await(
-    page: &Page,
+    site: &Site<'_>,
     expression: &str,
     deadline: Deadline,
 ) -> Result<Evaluation, Failure> {
     let params = json!({
         "expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true, "objectGroup": GROUP,
     });
-    let evaluation = run(page, "Runtime.evaluate", &params, deadline).await?;
+    let evaluation = run(site, "Runtime.evaluate", &params, deadline).await?;
     let Some(object) = evaluation.held_object() else { return Ok(evaluation) };
     let params = json!({
         "objectId": object, "functionDeclaration": "function () { return this; }", "awaitPromise": true,
         "returnByValue": true,
     });
-    let evaluation = run(page, "Runtime.callFunctionOn", &params, deadline).await;
-    let release = page.begin("Runtime.releaseObjectGroup", &json!({"objectGroup": GROUP}), deadline);
+    let evaluation = run(site, "Runtime.callFunctionOn", &params, deadline).await;
+    let group = json!({"objectGroup": GROUP});
+    let release = site.page.begin_at(&site.place, "Runtime.releaseObjectGroup", &group, deadline);
     // What it answers is of no interest.
     drop(release.await);
     evaluation
@@ -144,16 +155,17 @@ async fn evaluate_with_await(
 const GROUP: &str = "tabwire-eval";
 
 async fn run(
-    page: &Page,
+    site: &Site<'_>,
     method: &'static str,
     params: &Value,
     deadline: Deadline,
 ) -> Result<Evaluation, Failure> {
+    let Site { page, place } = site;
     page.unless_blocked(async {
-        let answer = page.begin(method, params, deadline).await;
+        let answer = page.begin_at(place, method, params, deadline).await;
         if matches!(answer, Err(CdpError::Timeout { .. })) {
             // What still runs would keep the page from everything else.
-            drop(page.begin("Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
+            drop(page.begin_at(place, "Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
         read_evaluation(answer.map_err(|error| page.driver().meaning(error))?)
     })

@@ -165,7 +165,8 @@ async fn count(context: &Context, page: &Page, target: &TargetArguments) -> Resu
             json!({"key": handle.key, "document": handle.document})
         }
     };
-    let frames = page.driver().frames();
+    page.scope(context.deadline).await?;
+    let frames = page.scope_frames();
     let found = page.locate_everywhere(&frames, &spec, context.deadline).await?;
     Ok(json!(found.iter().map(|(_, located)| located.total).sum::<u32>()))
 }

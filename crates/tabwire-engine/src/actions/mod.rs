@@ -22,6 +22,7 @@ mod fill_form;
 mod find;
 mod focus;
 mod forward;
+mod frame;
 mod get;
 mod get_html;
 mod get_text;
@@ -104,6 +105,7 @@ pub static ALL: &[Definition] = &[
     Definition::of::<tab_new::TabNew>(),
     Definition::of::<tab_select::TabSelect>(),
     Definition::of::<tab_close::TabClose>(),
+    Definition::of::<frame::ChooseFrame>(),
     Definition::of::<get_text::GetText>(),
     Definition::of::<get_html::GetHtml>(),
     Definition::of::<read_as_markdown::ReadAsMarkdown>(),

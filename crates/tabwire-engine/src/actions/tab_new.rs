@@ -4,8 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
+use crate::action::{Action, Effect, Example, Render};
 use crate::address::checked_address;
+use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::navigation::{Arrival, LoadState};
 use crate::went::Went;
@@ -32,22 +33,41 @@ pub(crate) struct TabNew {
     wait_until: LoadState,
 }
 
+/// The new tab, and where it is.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct OpenedTab(Went);
+
 impl Action for TabNew {
     const NAME: &'static str = "tab_new";
     const EFFECT: Effect = Effect::Navigate;
-    const EXAMPLES: &'static [Example] = &[Example::new(
-        "tabwire tab-new example.org",
-        "Open an address in a new tab, which becomes the current one.",
-    )];
-    type Output = Went;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new(
+            "tabwire tab-new example.org",
+            "Open an address in a new tab, which becomes the current one.",
+        ),
+        Example::new("tab=$(tabwire tab-new --raw example.org)", "Keep the new tab's id, for --tab."),
+    ];
+    type Output = OpenedTab;
 
-    async fn run(self, context: &Context) -> Result<Went, Failure> {
+    async fn run(self, context: &Context) -> Result<OpenedTab, Failure> {
         let url = self.url.as_deref().map(checked_address).transpose()?;
         let page = context.browser.new_tab(!self.foreground).await?;
         let arrival = match url {
             Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
             None => Arrival::default(),
         };
-        Went::tell(&context.browser, &page, arrival, context.deadline).await
+        Went::tell(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
+    }
+}
+
+impl Render for OpenedTab {
+    fn render(&self) -> String {
+        self.0.render()
+    }
+
+    /// The address is known to who opened it; the tab is not.
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::whole(self.0.tab.to_string()))
     }
 }

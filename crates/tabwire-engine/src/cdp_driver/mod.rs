@@ -5,6 +5,7 @@
 mod apply;
 mod begun;
 mod file_input;
+mod frame_command;
 mod held_object;
 mod learn;
 mod process_settings;
@@ -22,7 +23,7 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 
-use crate::driver::{Driver, FileInput, Frame, Place, Reply, Setting};
+use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::page_agent::page_agent;
@@ -129,7 +130,7 @@ impl CdpDriver {
 
     fn session_at(&self, place: &Place) -> CdpSession {
         match place {
-            Place::Page => self.inner.session.clone(),
+            Place::Page | Place::Frame(_) => self.inner.session.clone(),
             Place::Browser => self.inner.session.connection().browser(),
         }
     }
@@ -283,6 +284,9 @@ impl Driver for CdpDriver {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
+        if let Place::Frame(frame) = place {
+            return self.command_in(frame, method, params, deadline);
+        }
         let begun = self.session_at(place).begin(method, params, deadline);
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
     }
@@ -307,6 +311,15 @@ impl Driver for CdpDriver {
     fn events(&self, methods: &[&'static str]) -> Vec<EventStream> {
         let sessions = self.frames().sessions();
         sessions.iter().map(|session| session.events(EventFilter::methods(methods.iter().copied()))).collect()
+    }
+
+    fn all_frames(&self) -> Vec<ListedFrame> {
+        self.frames().all()
+    }
+
+    fn held_frame(&self, frame: &FrameId, key: ElementKey, deadline: Deadline) -> Reply<Option<FrameId>> {
+        let (driver, frame) = (self.clone(), frame.clone());
+        Box::pin(async move { driver.find_held_frame(&frame, key, deadline).await })
     }
 
     fn has_frame(&self, frame: &FrameId) -> bool {

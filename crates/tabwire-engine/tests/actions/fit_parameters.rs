@@ -80,6 +80,7 @@ fn moving(stage: &Stage, tab: TabId) -> Vec<Fit> {
         Fit::new("tabs_list", json!({})),
         Fit::new("tab_new", json!({})),
         Fit::new("tab_select", json!({"id": tab})),
+        Fit::new("frame", json!({"frame": "main"})),
         Fit::new("tab_close", json!({"id": tab})).travels(),
     ]
 }

@@ -25,6 +25,7 @@ mod facts;
 mod fault;
 mod fill_form;
 mod fit_parameters;
+mod frame;
 mod init_script;
 mod keys;
 mod listeners;

@@ -28,6 +28,7 @@ fn describe(remembered: &Value) -> String {
         ("target", "target"),
         ("file", "output"),
         ("base URL", "base_url"),
+        ("frame", "frame"),
         ("tab", "tab"),
     ];
     let rows: Vec<String> = rows

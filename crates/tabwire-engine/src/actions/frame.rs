@@ -1,0 +1,177 @@
+//! `frame`: chooses the frame that is meant where nothing else is said.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tabwire_cdp::Deadline;
+use tabwire_wire::{ErrorCode, Failure, FrameId, TabId};
+
+use crate::action::{Action, Effect, Example, Render};
+use crate::bare_value::BareValue;
+use crate::context::Context;
+use crate::driver::ListedFrame;
+use crate::element::TargetArguments;
+use crate::limits::{FRAMES_TOLD, PAGE_URL_CHARACTERS};
+use crate::locator::Locator;
+use crate::page::Page;
+use crate::snapshot::PageText;
+
+/// The word for the page's own frame.
+const MAIN: &str = "main";
+
+/// Choose the frame that later targets, snapshots and eval mean, or list the frames.
+///
+/// The choice holds for the tab until another one is made or the frame is gone, which is said. Targets are looked for
+/// in all frames as long as none is chosen.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+#[serde(default)]
+pub(crate) struct ChooseFrame {
+    /// `main`, the frame's name, a ref or another target of its element, or a part of its address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frame: Option<String>,
+}
+
+/// A frame as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct FrameLine {
+    /// What the page calls it; `main` for the page's own.
+    name: String,
+    /// Where it is.
+    url: String,
+    /// Whether it is the one that is meant.
+    current: bool,
+    /// How many frames are around it.
+    depth: usize,
+}
+
+/// The frame that is meant, and the others.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Frames {
+    /// The tab.
+    #[schemars(with = "String")]
+    tab: TabId,
+    /// The name of the one that is meant.
+    frame: String,
+    /// Where it is.
+    url: String,
+    /// All frames of the page, those around others first.
+    frames: Vec<FrameLine>,
+}
+
+impl Action for ChooseFrame {
+    const NAME: &'static str = "frame";
+    const EFFECT: Effect = Effect::Read;
+    const EXAMPLES: &'static [Example] = &[
+        Example::new("tabwire frame", "List the frames; a star marks the one that is meant."),
+        Example::new("tabwire frame '#checkout iframe'", "Mean this frame from now on."),
+        Example::new("tabwire frame pay.example/card", "The one at this address."),
+        Example::new("tabwire frame main", "Mean the whole page again."),
+    ];
+    type Output = Frames;
+
+    async fn run(self, context: &Context) -> Result<Frames, Failure> {
+        let page = context.page().await?;
+        page.driver().prepared(context.deadline).await?;
+        page.catch_up().await?;
+        match self.frame.as_deref().map(str::trim) {
+            None => {}
+            Some(MAIN) => context.browser.choose_frame(&page, None),
+            Some(wanted) => {
+                let frame = find(&page, wanted, context.deadline).await?;
+                let is_main = frame == *page.main_frame();
+                context.browser.choose_frame(&page, Some(frame).filter(|_| !is_main));
+            }
+        }
+        Ok(Frames::of(context, &page))
+    }
+}
+
+/// The frame that a caller means.
+async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, Failure> {
+    let locator = Locator::parse(wanted)?;
+    let all = page.driver().all_frames();
+    if matches!(locator, Locator::Ref(_)) {
+        return held_by(page, wanted, deadline).await;
+    }
+    if let Some(frame) = only(&all, wanted, |frame| frame.name == wanted)? {
+        return Ok(frame);
+    }
+    if let Locator::Words(spec) = locator {
+        page.scope(deadline).await?;
+        // What is no selector may still be part of an address.
+        let found = page.locate_everywhere(&page.scope_frames(), &spec, deadline).await.unwrap_or_default();
+        if found.iter().any(|(_, located)| located.total > 0) {
+            return held_by(page, wanted, deadline).await;
+        }
+    }
+    if let Some(frame) = only(&all, wanted, |frame| frame.url.contains(wanted))? {
+        return Ok(frame);
+    }
+    let message = format!("No frame has the name, element or address {:?}.", PageText::new(wanted).as_str());
+    Err(Failure::new(ErrorCode::SelectorNotFound, message).with_hint("`tabwire frame` lists the frames."))
+}
+
+/// The one frame that fits; an error when there are several.
+fn only(
+    all: &[ListedFrame],
+    wanted: &str,
+    fits: impl Fn(&ListedFrame) -> bool,
+) -> Result<Option<FrameId>, Failure> {
+    let fitting: Vec<&ListedFrame> = all.iter().filter(|frame| fits(frame)).collect();
+    if let [first, _, ..] = fitting[..] {
+        let message =
+            format!("{} frames fit {wanted:?}, the first of them at {}.", fitting.len(), address(first));
+        return Err(Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Say more of its address, or name its element."));
+    }
+    Ok(fitting.first().map(|frame| frame.id.clone()))
+}
+
+/// The frame in the element that a caller means.
+async fn held_by(page: &Page, target: &str, deadline: Deadline) -> Result<FrameId, Failure> {
+    let target = TargetArguments { target: target.to_owned(), nth: None };
+    let element = page.prepare(&target, "read", json!({}), deadline).await?;
+    let held = page.driver().held_frame(&element.frame, element.key(), deadline);
+    let held = page.unless_blocked(held).await?.filter(|frame| page.driver().has_frame(frame));
+    held.ok_or_else(|| {
+        let message = format!("{} holds no frame.", element.description());
+        Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Name an iframe; `tabwire frame` lists the frames there are.")
+    })
+}
+
+fn address(frame: &ListedFrame) -> String {
+    PageText::cut(&frame.url, PAGE_URL_CHARACTERS).as_str().to_owned()
+}
+
+impl Frames {
+    fn of(context: &Context, page: &Page) -> Self {
+        let (all, current) = (page.driver().all_frames(), page.scope_or_main());
+        let parent_of = |id: &FrameId| all.iter().find(|frame| frame.id == *id)?.parent.clone();
+        let line = |frame: &ListedFrame| {
+            let depth = std::iter::successors(parent_of(&frame.id), parent_of).take(all.len()).count();
+            let name = if frame.parent.is_none() { MAIN } else { &frame.name };
+            let name = PageText::cut(name, PAGE_URL_CHARACTERS).as_str().to_owned();
+            FrameLine { name, url: address(frame), current: frame.id == current, depth }
+        };
+        let frames: Vec<FrameLine> = all.iter().take(FRAMES_TOLD).map(line).collect();
+        let meant = all.iter().find(|frame| frame.id == current).map(line);
+        let (frame, url) = meant.map(|line| (line.name, line.url)).unwrap_or_default();
+        Self { tab: context.browser.tab_of(page), frame, url, frames }
+    }
+}
+
+impl Render for Frames {
+    fn render(&self) -> String {
+        let lines = self.frames.iter().map(|line| {
+            let mark = if line.current { "*" } else { " " };
+            let name = if line.name.is_empty() { "(no name)" } else { &line.name };
+            format!("{mark} {:indent$}{name}  {}", "", line.url, indent = 2 * line.depth)
+        });
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn bare(&self) -> Option<BareValue> {
+        Some(BareValue::whole(self.url.clone()))
+    }
+}

@@ -23,6 +23,7 @@ mod files;
 mod fixture_site;
 mod flow;
 mod full_disk;
+mod hostile;
 mod isolation;
 mod journal;
 mod lease;

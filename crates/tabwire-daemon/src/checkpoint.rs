@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tabwire_engine::{Answered, Browser, TabInfo, Whereabouts, checked_address};
 use tabwire_journal::{Ruling, Verdict};
+use tabwire_policy::limits::ADDRESS_FREE_CHARACTERS;
 use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
 use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
 use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
@@ -258,10 +259,11 @@ impl Checkpoint {
     }
 }
 
-/// Letters of an address behind its host: what can be told to the site by going there.
+/// Letters of an address behind its host, if it is longer than most: what going there can tell the site.
 fn letters_after_host(address: &str) -> usize {
     let behind = address.split_once("://").and_then(|(_, rest)| rest.split_once('/'));
-    behind.map_or(0, |(_, path)| path.chars().count())
+    let letters = behind.map_or(0, |(_, path)| path.chars().count());
+    if letters > ADDRESS_FREE_CHARACTERS { letters } else { 0 }
 }
 
 /// Letters that an action is given for the page, its target aside.

@@ -10,6 +10,9 @@ pub const LEDGER_ENTRIES: usize = 1_000;
 /// does not.
 pub const FLOW_CHARACTERS: usize = 200;
 
+/// Characters of an address behind its host that bring nothing: most pages have one that long.
+pub const ADDRESS_FREE_CHARACTERS: usize = 64;
+
 /// Sites that a session's flows are told apart by: more in one session is nobody's browsing.
 pub const FLOW_SITES: usize = 1_000;
 

@@ -6,7 +6,7 @@ use crate::limits as bounds;
 
 use super::question::Question;
 use super::reply::Reply;
-use super::{account, cross_origin, download, echo, generated_page, page, redirection};
+use super::{account, cross_origin, download, echo, generated_page, lure, page, redirection};
 
 /// What to do with one request.
 #[derive(Debug)]
@@ -63,6 +63,7 @@ fn find_answer(question: Question<'_>) -> Option<Answer> {
         .or_else(|| cross_origin::find(question).map(Answer::from))
         .or_else(|| echo::find(question).map(Answer::from))
         .or_else(|| redirection::find(question).map(Answer::from))
+        .or_else(|| lure::find(question).map(Answer::from))
         .or_else(|| generated_page::find(question).map(Answer::from))
         .or_else(|| page::find(question.path(), question.port).map(Answer::from))
 }

@@ -13,6 +13,7 @@ mod form_fields;
 mod gates;
 mod generated_page;
 mod limits;
+mod lure;
 mod multipart;
 mod page;
 mod question;
@@ -20,6 +21,8 @@ mod recorded_head;
 mod redirection;
 mod reply;
 mod visits;
+
+pub use lure::{LURE_DATA, LURES};
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -210,6 +210,7 @@ impl Daemon {
             passes: Arc::default(),
             flows: Arc::clone(&session.flows),
             profile: live.options.policy().stricter(wished),
+            is_veiled: live.options.policy() == live.options.policy().stricter(wished),
             session: session.key.to_string(),
             action,
             need: ActionNeed::of(action, effect),

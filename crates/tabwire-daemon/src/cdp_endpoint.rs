@@ -11,12 +11,15 @@ use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_engine::TabInfo;
 use tabwire_journal::Asker;
 use tabwire_mux::{ClientOptions, OnLoss, Share};
-use tabwire_wire::api::{ClientSlotAnswer, SessionOptions};
+use tabwire_policy::Capability;
+use tabwire_wire::api::{ClientSlotAnswer, PolicyProfile, SessionOptions};
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio_websockets::ServerBuilder;
 
+use crate::command_guard::GuardedClient;
 use crate::daemon::Daemon;
 use crate::gate::Scope;
 use crate::handler::{caller_of, query_value};
@@ -24,6 +27,7 @@ use crate::limits::ACTION_DEADLINE;
 use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::place::Place;
+use crate::policy_desk::now;
 use crate::server::{Answer, json as json_answer};
 use crate::session::Session;
 use crate::wish::Wish;
@@ -72,6 +76,7 @@ impl Daemon {
             }
         };
         let key = session.key.clone();
+        let policy = Arc::clone(&self.policy);
         let scribe = Arc::clone(&self.scribe);
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("cdp-upgrade", async move {
@@ -85,7 +90,8 @@ impl Daemon {
                 .limits(stream_limits(CLIENT_MESSAGE_CEILING))
                 .serve(stream);
             let (source, sink) = split(socket);
-            let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone() };
+            let guard = Some(policy.guard(GuardedClient::Bare, live.options.policy(), &key));
+            let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone(), guard };
             let departure = Note::of_departure(&scribe, key.clone(), asker);
             let place = Place { _permit: permit, _departure: departure };
             match live.browser.hub.join_in_place(source, sink, options, Some(place)).await {
@@ -102,6 +108,20 @@ impl Daemon {
         Ok(answer)
     }
 
+    /// Bare CDP in a guarded session needs a grant that says so (T19).
+    fn admit_bare_client(&self, session: &Session, live: &LiveSession) -> Result<(), Failure> {
+        let name = session.key.to_string();
+        let rulebook = self.policy.rulebook();
+        let is_open = live.options.policy() == PolicyProfile::Open;
+        if is_open || rulebook.grants_anywhere(Capability::Cdp, now(), Some(&name)) {
+            return Ok(());
+        }
+        let message = format!("Session {name} is guarded, and nobody has allowed CDP clients in it.");
+        Err(Failure::new(ErrorCode::PolicyDenied, message).with_hint(
+            "A person can allow it in a terminal: `tabwire allow ORIGIN --cdp`, or `tabwire allow '*' --cdp`.",
+        ))
+    }
+
     /// The session a request speaks of, with its browser and at least one tab.
     async fn served_session(
         &self,
@@ -112,6 +132,7 @@ impl Daemon {
         let nothing = SessionOptions::default();
         let wish = Wish::new(&nothing, &nothing, false);
         let live = session.ready(&self.fleet, wish).await?.live;
+        self.admit_bare_client(&session, &live)?;
         live.ensure_tab().await?;
         Ok((session, live))
     }
@@ -162,11 +183,14 @@ impl Daemon {
     ) -> Result<Answer, Failure> {
         let (session, live) = self.served_session(scope, request).await?;
         let socket = self.websocket_of(&session);
+        let guard = self.policy.guard(GuardedClient::Bare, live.options.policy(), &session.key);
+        let is_shown = |tab: &TabInfo| guard.0.is_idle() || guard.0.may_know(&tab.url);
         let tabs: Vec<_> = live
             .engine
             .tabs(ACTION_DEADLINE)
             .await?
             .into_iter()
+            .filter(is_shown)
             .map(|tab| {
                 json!({
                     "id": tab.target, "type": "page", "title": tab.title, "url": tab.url, "description": "",

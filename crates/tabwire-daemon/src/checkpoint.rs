@@ -24,6 +24,10 @@ const ADDRESS_OF_PAGE: (&str, &str) = ("download_file", "url");
 /// Parameters that say which element is meant, and bring it nothing.
 const AIMS: &[&str] = &["target", "from", "to", "within", "tab"];
 
+/// Actions that show a page as a whole, frames included.
+const SHOWS_WHOLE_PAGE: &[&str] =
+    &["screenshot", "pdf", "record", "capture", "diff", "har", "requests", "request", "vitals"];
+
 /// What stands for a title that may not be told.
 const WITHHELD: &str = "(withheld by the policy)";
 
@@ -39,6 +43,8 @@ pub(crate) struct Checkpoint {
     /// What the session has read, and has brought elsewhere.
     pub(crate) flows: Arc<Mutex<FlowWatch>>,
     pub(crate) profile: Profile,
+    /// Whether the session itself is as strict, so that its engine leaves out what may not be read.
+    pub(crate) is_veiled: bool,
     /// The session, as grants name it.
     pub(crate) session: String,
     pub(crate) action: &'static str,
@@ -81,6 +87,9 @@ impl Checkpoint {
         }
         for (address, characters) in self.brought(place.as_ref(), params) {
             self.check_flow(&address, characters, note).await?;
+        }
+        if let Some(place) = place.filter(|_| self.need.ground == Ground::Page) {
+            self.refuse_hidden_frames(&place, self.is_veiled)?;
         }
         Ok(())
     }
@@ -143,6 +152,7 @@ impl Checkpoint {
             Ground::Listing => return answered.map(|answered| self.veiled(browser, answered)),
             Ground::Page | Ground::Destination => {}
         }
+        let mut answered = answered;
         let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
         let place = browser.find_whereabouts(reached.or(tab));
         for address in place.iter().flat_map(addresses_of) {
@@ -152,7 +162,47 @@ impl Checkpoint {
                 self.flows().has_read(&site);
             }
         }
+        let left_out = place.map(|place| self.unreadable_frames(&place)).unwrap_or_default();
+        if let Ok(answered) = answered.as_mut()
+            && !left_out.is_empty()
+        {
+            let told = format!("Frames of {} were left out: they may not be read.", left_out.join(", "));
+            answered.notices.push(told);
+        }
         answered
+    }
+
+    /// Sites of frames in a page that may not be read.
+    fn unreadable_frames(&self, place: &Whereabouts) -> Vec<String> {
+        let rulebook = self.desk.rulebook();
+        let addresses = place.frames.iter().map(|url| Address::read(url));
+        let denied = addresses.filter(|one| !self.decide(&rulebook, one, Capability::Read).is_allowed());
+        let mut told: Vec<String> = denied.map(|one| one.told()).collect();
+        told.sort_unstable();
+        told.dedup();
+        told
+    }
+
+    /// Refuses what would show frames that may not be read: a picture shows the whole page, code reaches into frames
+    /// of its own site, and a session that has no veil of its own shows every frame.
+    fn refuse_hidden_frames(&self, place: &Whereabouts, is_veiled: bool) -> Result<(), Failure> {
+        let shows_everything = SHOWS_WHOLE_PAGE.contains(&self.action) || !is_veiled;
+        let frames = self.unreadable_frames(place);
+        match frames.first().filter(|_| shows_everything) {
+            None => Ok(()),
+            Some(first) => {
+                let list = frames.join(", ");
+                let message = format!(
+                    "The page has frames of {list}, which {} would show and which may not be read.",
+                    self.action
+                );
+                Err(Failure::new(ErrorCode::PolicyDenied, message)
+                    .with_hint(format!("A person can allow it in a terminal: `tabwire allow {first}`."))
+                    .with_details(
+                        serde_json::json!({"remedy": format!("tabwire allow {first}"), "frames": frames}),
+                    ))
+            }
+        }
     }
 
     /// Refuses unless something is allowed at an address, by rule or by somebody who is asked.

@@ -139,6 +139,7 @@ impl Daemon {
                 store: Arc::new(SessionStore::new(config.paths.sessions())),
                 files: Arc::clone(&files),
                 tasks: tasks.clone(),
+                policy: Arc::clone(&policy),
                 port,
             }),
             files,

@@ -10,6 +10,7 @@ mod browser_link;
 mod caller;
 mod cdp_endpoint;
 mod checkpoint;
+mod command_guard;
 mod config;
 mod daemon;
 mod dangerous_extension;

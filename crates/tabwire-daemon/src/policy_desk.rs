@@ -1,15 +1,22 @@
 //! The policy in force: the user's file, and the grants that are kept over restarts. Decides nothing itself.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tabwire_browser::atomic_file;
-use tabwire_policy::{Capability, Ledger, LedgerFault, Pass, PolicyFile, Rulebook, Site};
+use tabwire_engine::FrameVeil;
+use tabwire_mux::{GuardedCommand, GuardedPlace, SharedGuard};
+use tabwire_policy::{Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Rulebook, Site};
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 
+use crate::command_guard::{CommandGuard, GuardedClient};
 use crate::limits::POLICY_BYTES;
 use crate::paths::Paths;
+
+/// The method that stands for looking at what is on a page.
+const READING: &str = "Runtime.evaluate";
 
 /// The policy in force.
 #[derive(Debug)]
@@ -17,6 +24,8 @@ pub(crate) struct PolicyDesk {
     rulebook: RwLock<Arc<Rulebook>>,
     policy_file: PathBuf,
     ledger_file: PathBuf,
+    /// Whether nothing was denied anywhere, so that open sessions need no guard.
+    denies_nothing: AtomicBool,
     /// Held while the ledger is changed, so that the newest is what stays.
     changing: Mutex<()>,
 }
@@ -33,13 +42,42 @@ impl PolicyDesk {
             Some(text) => Ledger::read(&text).map_err(|fault| unusable(&ledger_file, &fault))?,
             None => Ledger::default(),
         };
-        let rulebook = RwLock::new(Arc::new(Rulebook { file, ledger, passes: Vec::new() }));
-        Ok(Self { rulebook, policy_file, ledger_file, changing: Mutex::new(()) })
+        let rulebook = Rulebook { file, ledger, passes: Vec::new() };
+        let denies_nothing = AtomicBool::new(rulebook.denies_nothing());
+        let rulebook = RwLock::new(Arc::new(rulebook));
+        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing: Mutex::new(()) })
     }
 
     /// Everything that is ruled now.
     pub(crate) fn rulebook(&self) -> Arc<Rulebook> {
         Arc::clone(&self.rulebook.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether nothing was denied anywhere.
+    pub(crate) fn denies_nothing(&self) -> bool {
+        self.denies_nothing.load(Ordering::Acquire)
+    }
+
+    /// The guard of one client's commands in a session.
+    pub(crate) fn guard(
+        self: &Arc<Self>,
+        client: GuardedClient,
+        profile: Profile,
+        session: &SessionKey,
+    ) -> SharedGuard {
+        let desk = Arc::clone(self);
+        SharedGuard(Arc::new(CommandGuard { desk, client, profile, session: session.to_string() }))
+    }
+
+    /// The veil over frames that may not be read in a session.
+    pub(crate) fn veil(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> FrameVeil {
+        let guard = self.guard(GuardedClient::Engine, profile, session);
+        FrameVeil::new(move |url| {
+            guard.0.is_idle() || {
+                let place = GuardedPlace::Target { url: Some(url), page_url: None, is_opened_by_page: false };
+                guard.0.check(&GuardedCommand { method: READING, place, params: None }).is_ok()
+            }
+        })
     }
 
     /// Where the user's file is.
@@ -80,6 +118,7 @@ impl PolicyDesk {
     }
 
     fn put_in_force(&self, rulebook: Rulebook) {
+        self.denies_nothing.store(rulebook.denies_nothing(), Ordering::Release);
         *self.rulebook.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rulebook);
     }
 

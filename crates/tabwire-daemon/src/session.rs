@@ -13,12 +13,14 @@ use tabwire_wire::api::{Difference, Isolation, Recovery, SessionOptions};
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
 use tokio::sync::{Mutex, Semaphore};
 
+use crate::command_guard::GuardedClient;
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out, in_background};
 use crate::hub::HubGone;
 use crate::lease_table::{LeaseTable, SavedLeases};
 use crate::limits::REMEMBER_AFTER;
 use crate::live_session::LiveSession;
+use crate::policy_desk::PolicyDesk;
 use crate::remembered::Remembered;
 use crate::request_files::RequestFiles;
 use crate::served_browser::ServedBrowser;
@@ -36,6 +38,7 @@ pub(crate) struct Session {
     pub(crate) store: Arc<SessionStore>,
     files: Arc<FileShelf>,
     pub(crate) tasks: TaskGroup,
+    policy: Arc<PolicyDesk>,
     /// The port CDP clients connect to.
     port: u16,
     /// The one place for a CDP client, when the session serves one at a time.
@@ -81,18 +84,20 @@ pub(crate) struct Household {
     pub(crate) store: Arc<SessionStore>,
     pub(crate) files: Arc<FileShelf>,
     pub(crate) tasks: TaskGroup,
+    pub(crate) policy: Arc<PolicyDesk>,
     pub(crate) port: u16,
 }
 
 impl Session {
     pub(crate) fn new(key: SessionKey, secret: Token, remembered: Remembered, household: Household) -> Self {
-        let Household { store, files, tasks, port } = household;
+        let Household { store, files, tasks, policy, port } = household;
         Self {
             key,
             secret,
             store,
             files,
             tasks,
+            policy,
             port,
             slot: Arc::new(Semaphore::new(1)),
             live: Mutex::new(None),
@@ -284,7 +289,9 @@ impl Session {
     async fn bring_up(self: &Arc<Self>, parts: Parts) -> Result<Arc<LiveSession>, Failure> {
         let Parts { browser, asked, options, realm, context, book } = parts;
         let (ours, theirs) = channel_pair();
-        let share = ClientOptions { share: Share::Released, on_loss: OnLoss::Close, realm: realm.clone() };
+        let guard = Some(self.policy.guard(GuardedClient::Engine, options.policy(), &self.key));
+        let (share, on_loss) = (Share::Released, OnLoss::Close);
+        let share = ClientOptions { share, on_loss, realm: realm.clone(), guard };
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, browser.take_epoch()));
         // What a browser of its user's own downloads is its user's business.
@@ -292,6 +299,7 @@ impl Session {
         let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
         let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
         engine.set_viewport(options.viewport);
+        engine.set_frame_veil(self.policy.veil(options.policy(), &self.key));
         let engine = Arc::new(engine);
         let (since, is_stopped) = (Instant::now(), AtomicBool::new(false));
         let live =

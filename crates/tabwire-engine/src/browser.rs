@@ -289,7 +289,7 @@ impl Browser {
         }
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
         let (crashed, watcher) = watch::channel(false);
-        let page = Page::new(target.clone(), session, watcher, &self.tasks);
+        let page = Page::new(target.clone(), session, watcher, &self.tasks, self.view.veil());
         *page.chosen_frame() = self.state().book.chosen_frame(target).cloned();
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         self.view.apply(&page).await;

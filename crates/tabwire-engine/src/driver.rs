@@ -76,8 +76,11 @@ pub(crate) struct Setting {
 
 /// One page as an upstream serves it.
 pub(crate) trait Driver: Send + Sync + fmt::Debug {
-    /// The frames that have to be asked, the main one first, parents before children.
+    /// The frames that have to be asked and may be, the main one first, parents before children.
     fn frames(&self) -> Vec<Frame>;
+
+    /// The same with those that may not be looked into.
+    fn every_frame(&self) -> Vec<Frame>;
 
     /// Resolves when the frames that have to be asked are others than these.
     fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

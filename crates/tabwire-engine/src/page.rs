@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::cdp_driver::{CdpDriver, Observer};
 use crate::driver::{Driver, Place, Reply, Setting};
+use crate::frame_veil::FrameVeil;
 use crate::limits::{CATCH_UP, OUTLINE_CHARACTERS};
 use crate::network::PageNetwork;
 use crate::page_record::PageRecord;
@@ -57,10 +58,11 @@ impl Page {
         session: CdpSession,
         crashed: watch::Receiver<bool>,
         tasks: &TaskGroup,
+        veil: FrameVeil,
     ) -> Self {
         let record = Arc::new(PageRecord::new(PageNetwork::new(&FrameId::new(target.as_str()), tasks)));
         let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
-        let driver = CdpDriver::start(session, &target, tasks, &observer);
+        let driver = CdpDriver::start(session, &target, tasks, &observer, veil);
         let main = driver.main_frame().clone();
         let inner = Inner {
             target,

@@ -1,10 +1,11 @@
 //! What every tab of a session is shown like, from its first use on.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use tabwire_cdp::Deadline;
 
 use crate::emulation::{Emulation, Viewport};
+use crate::frame_veil::FrameVeil;
 use crate::limits::SETUP_DEADLINE;
 use crate::page::Page;
 
@@ -12,9 +13,20 @@ use crate::page::Page;
 #[derive(Debug, Default)]
 pub(crate) struct SessionView {
     viewport: Mutex<Option<(u16, u16)>>,
+    veil: OnceLock<FrameVeil>,
 }
 
 impl SessionView {
+    /// Decides once which frames are looked into, for pages that are used from then on.
+    pub(crate) fn set_veil(&self, veil: FrameVeil) {
+        // The first one stays: a session is not unveiled by asking again.
+        let _ = self.veil.set(veil);
+    }
+
+    pub(crate) fn veil(&self) -> FrameVeil {
+        self.veil.get().cloned().unwrap_or_default()
+    }
+
     pub(crate) fn set(&self, viewport: Option<(u16, u16)>) {
         *self.viewport.lock().unwrap_or_else(PoisonError::into_inner) = viewport;
     }

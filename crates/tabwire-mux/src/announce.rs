@@ -76,6 +76,10 @@ impl Mux {
         let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
         let attached = self.sessions.is_attached(client, id);
         members.insert("attached".to_owned(), Value::Bool(attached));
+        if !self.may_know_page(client, members.get("url").and_then(Value::as_str)) {
+            members.insert("title".to_owned(), Value::from(""));
+            members.insert("url".to_owned(), Value::from(""));
+        }
     }
 
     pub(crate) fn target_changed(&mut self, info: &Value) {
@@ -84,6 +88,9 @@ impl Mux {
         if !differs_visibly(&target.info, info) {
             target.info.clone_from(info);
             return;
+        }
+        if target.info.get("url") != info.get("url") {
+            target.page_url = None;
         }
         target.info.clone_from(info);
         for (session, client) in self.announced_to(id) {

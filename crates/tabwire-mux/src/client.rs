@@ -6,6 +6,7 @@ use tabwire_wire::{CdpSessionId, RealmId};
 
 use crate::backlog::Backlog;
 use crate::filter::TargetFilter;
+use crate::guard::SharedGuard;
 use crate::session_table::AutoAttach;
 
 /// Which targets a client is shown besides its own and those that never had an owner.
@@ -39,6 +40,8 @@ pub struct ClientOptions {
     pub on_loss: OnLoss,
     /// The part of the browser it lives in; it sees nothing of the others, whatever it shares.
     pub realm: Option<RealmId>,
+    /// What decides what it may send and hear; nothing if left out.
+    pub guard: Option<SharedGuard>,
 }
 
 /// Where a client stands.

@@ -17,6 +17,10 @@ pub struct Counters {
     pub malformed: u64,
     /// Commands refused because they named what belongs to another client.
     pub refused_foreign: u64,
+    /// Commands that a client's guard did not let out.
+    pub refused_by_guard: u64,
+    /// Answers and events that a client's guard kept from it.
+    pub withheld_by_guard: u64,
     /// Paused targets let run because their clients took too long.
     pub resumed_by_deadline: u64,
     /// Commands forgotten because the browser never answered.

@@ -104,8 +104,13 @@ impl Mux {
                             if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
                                 self.frames.learn(method, &read_params(&frame));
                             }
+                            if method == "Page.frameNavigated" && self.is_guarded(event.client) {
+                                self.learn_page_address(&event.session, &read_params(&frame));
+                            }
                             let class = class_of(method);
-                            self.pass_event(&event, frame, class);
+                            if !self.is_unheard(event.client, &event.session, method) {
+                                self.pass_event(&event, frame, class);
+                            }
                         }
                     }
                 }
@@ -260,6 +265,11 @@ impl Mux {
         }
         match pending.asker {
             Asker::House(errand) => self.errand_answered(id, errand, &Body::read(&arrived.frame), now),
+            Asker::Client { client, id: client_id, ref meaning }
+                if *meaning == Meaning::Plain && self.is_withheld(client, client_id, &pending) =>
+            {
+                self.settle(client);
+            }
             Asker::Client { client, id: client_id, meaning } => {
                 self.settle(client);
                 self.client_answered(

@@ -104,6 +104,9 @@ impl Mux {
             );
             return self.refuse(&command, &error);
         }
+        if self.is_kept_in(&command) {
+            return;
+        }
         self.dispatch(&command, now);
     }
 
@@ -140,7 +143,9 @@ impl Mux {
             "Page.navigate" | "Page.reload" | "Page.navigateToHistoryEntry"
         );
         let asker = Asker::Client { client: command.client, id: command.envelope.id, meaning };
-        let pending = Pending { asker, session: Some(command.session.clone()), since: now, revives };
+        let guarded = self.remembered_for_guard(command);
+        let session = Some(command.session.clone());
+        let pending = Pending { asker, session, since: now, revives, guarded };
         let id = self.pending.insert(pending);
         if let Some(client) = self.clients.get_mut(&command.client) {
             client.pending += 1;

@@ -323,8 +323,13 @@ impl Mux {
         errand: Errand,
         now: Instant,
     ) -> u64 {
-        let pending =
-            Pending { asker: Asker::House(errand), session: session.cloned(), since: now, revives: false };
+        let pending = Pending {
+            asker: Asker::House(errand),
+            session: session.cloned(),
+            since: now,
+            revives: false,
+            guarded: None,
+        };
         let id = self.pending.insert(pending);
         self.outbox.push(Output::ToBrowser(reply::command(id, session, method, params)));
         id

@@ -83,6 +83,8 @@ pub(crate) struct Pending {
     pub(crate) since: Instant,
     /// Whether it gives a crashed page a new process, and so is answered after a crash.
     pub(crate) revives: bool,
+    /// Its method, when its answer is to be judged.
+    pub(crate) guarded: Option<Box<str>>,
 }
 
 impl Pending {
@@ -108,7 +110,13 @@ impl Pending {
             Meaning::CreateContext { .. } => Errand::OrphanContext(*client, realm),
             _ => return None,
         };
-        Some(Self { asker: Asker::House(errand), session: self.session.clone(), since: now, revives: false })
+        Some(Self {
+            asker: Asker::House(errand),
+            session: self.session.clone(),
+            since: now,
+            revives: false,
+            guarded: None,
+        })
     }
 
     /// How long its answer is waited for.

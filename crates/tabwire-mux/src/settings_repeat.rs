@@ -55,6 +55,7 @@ impl Mux {
             session: Some(session.clone()),
             since: now,
             revives: false,
+            guarded: None,
         });
         self.outbox.push(Output::ToBrowser(reply::raw_command(id, session, method, params)));
     }

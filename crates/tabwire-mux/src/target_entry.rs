@@ -56,6 +56,8 @@ pub(crate) struct TargetEntry {
     pub(crate) id: TargetId,
     /// The browser's `TargetInfo` as last told.
     pub(crate) info: Value,
+    /// Where its page told it is, until the browser tells.
+    pub(crate) page_url: Option<String>,
     pub(crate) owner: Owner,
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) partner: Option<TargetId>,

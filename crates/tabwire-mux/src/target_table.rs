@@ -25,6 +25,7 @@ impl TargetTable {
         let entry = TargetEntry {
             id: id.clone(),
             info,
+            page_url: None,
             owner,
             partner: None,
             paused: None,

@@ -1,9 +1,9 @@
 //! Where a tab is, told by the browser and by its page, for those who judge what may be seen. Asks nobody.
 
-use tabwire_wire::{FrameId, TabId};
+use tabwire_wire::TabId;
 
 use super::Browser;
-use crate::driver::Frame;
+use crate::frame_veil::{FrameVeil, address_of};
 
 /// What browsers show in place of a page that could not be loaded.
 const ERROR_PAGE: &str = "chrome-error:";
@@ -23,6 +23,11 @@ pub struct Whereabouts {
 }
 
 impl Browser {
+    /// Decides once which frames of pages are looked into.
+    pub fn set_frame_veil(&self, veil: FrameVeil) {
+        self.view.set_veil(veil);
+    }
+
     /// Where a tab is, or the current one, as far as it was told.
     #[must_use]
     pub fn find_whereabouts(&self, tab: Option<TabId>) -> Option<Whereabouts> {
@@ -31,12 +36,12 @@ impl Browser {
             Some(id) => self.find_target(id).ok()?,
         };
         let info = self.registry.find(&target)?;
-        let frames = self.find_page(&target).map(|page| page.driver().frames()).unwrap_or_default();
+        let frames = self.find_page(&target).map(|page| page.driver().every_frame()).unwrap_or_default();
         let told = frames.first().map(|main| main.url.clone());
         let is_news = |url: &String| !url.is_empty() && !url.starts_with(ERROR_PAGE) && *url != info.url;
         let mut addresses = vec![info.url.clone()];
         addresses.extend(told.filter(is_news));
-        let others = frames.iter().skip(1).map(|frame| address_of(frame, &frames)).collect();
+        let others = frames.iter().skip(1).map(|frame| address_of(frame, &frames).to_owned()).collect();
         Some(Whereabouts {
             tab: self.tab_of_target(&target),
             addresses,
@@ -44,19 +49,4 @@ impl Browser {
             frames: others,
         })
     }
-}
-
-/// A frame's address, or that of the frame above when it has none of its own.
-fn address_of(frame: &Frame, frames: &[Frame]) -> String {
-    let above = |id: &FrameId| frames.iter().find(|frame| frame.id == *id);
-    let mut place = frame;
-    // A tree of frames is not deeper than it has frames, whatever was told.
-    for _ in 0..frames.len() {
-        let is_empty = place.url.is_empty() || place.url.starts_with("about:");
-        match place.parent.as_ref().and_then(above).filter(|_| is_empty) {
-            Some(parent) => place = parent,
-            None => break,
-        }
-    }
-    place.url.clone()
 }

@@ -26,6 +26,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
+use crate::frame_veil::FrameVeil;
 use crate::page_agent::page_agent;
 use crate::snapshot::{ElementKey, PageText};
 
@@ -55,6 +56,7 @@ struct Inner {
     /// The agent's world; random, so that no other client's script is found in it.
     world: String,
     frames: Mutex<FrameTable>,
+    veil: FrameVeil,
     /// Told after everything that may have changed the frames.
     stirred: tokio::sync::Notify,
     settings: Mutex<ProcessSettings>,
@@ -78,6 +80,7 @@ impl CdpDriver {
         target: &TargetId,
         tasks: &TaskGroup,
         observer: &Arc<dyn Observer>,
+        veil: FrameVeil,
     ) -> Self {
         let main = FrameId::new(target.as_str());
         let mut frames = FrameTable::default();
@@ -87,6 +90,7 @@ impl CdpDriver {
             main,
             world: random_world(),
             frames: Mutex::new(frames),
+            veil,
             stirred: tokio::sync::Notify::new(),
             settings: Mutex::default(),
             watchers: Mutex::default(),
@@ -228,6 +232,11 @@ impl CdpDriver {
 
 impl Driver for CdpDriver {
     fn frames(&self) -> Vec<Frame> {
+        let roots = self.frames().roots();
+        self.inner.veil.over(roots)
+    }
+
+    fn every_frame(&self) -> Vec<Frame> {
         self.frames().roots()
     }
 
@@ -236,7 +245,7 @@ impl Driver for CdpDriver {
         Box::pin(async move {
             loop {
                 let stirred = driver.inner.stirred.notified();
-                if !driver.frames().roots().iter().map(|frame| &frame.id).eq(&known) {
+                if !Driver::frames(&driver).iter().map(|frame| &frame.id).eq(&known) {
                     return;
                 }
                 stirred.await;

@@ -376,7 +376,7 @@ impl Play {
         self.here.push(client);
         self.mux.client_joined(
             ClientId(client),
-            ClientOptions { share, on_loss, realm: realm.map(RealmId::new) },
+            ClientOptions { share, on_loss, realm: realm.map(RealmId::new), guard: None },
             self.now,
         );
         self.ask(client, 0, None, "Fake.hello", json!({}));

@@ -47,7 +47,7 @@ impl Stage {
     }
 
     pub(crate) fn join_with(&mut self, client: u64, share: Share, on_loss: OnLoss) {
-        self.join_as(client, ClientOptions { share, on_loss, realm: None });
+        self.join_as(client, ClientOptions { share, on_loss, ..ClientOptions::default() });
     }
 
     /// Joins a client of a realm.

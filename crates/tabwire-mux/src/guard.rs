@@ -1,0 +1,155 @@
+//! Where a client's commands, answers and events are held up against somebody else's rules. Knows none of them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tabwire_wire::{CdpSessionId, ClientId, ErrorCode};
+
+use crate::from_client::Command;
+use crate::mux::Mux;
+use crate::output::FrameClass;
+use crate::pending::Pending;
+use crate::reply::{self, ProtocolError};
+
+/// What browsers show in place of a page that could not be loaded.
+const ERROR_PAGE: &str = "chrome-error:";
+
+/// Decides what a client may send and hear. Asked for every frame, so it must be quick.
+pub trait Guard: std::fmt::Debug + Send + Sync {
+    /// Whether everything is allowed now, so that nothing needs to be asked.
+    fn is_idle(&self) -> bool;
+
+    /// Allows a command, or says in a sentence why not.
+    ///
+    /// # Errors
+    /// With that sentence.
+    fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String>;
+
+    /// Whether the title and address of a page may be known.
+    fn may_know(&self, url: &str) -> bool;
+
+    /// Whether an event may be heard that came from a place.
+    fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool;
+}
+
+/// A command that is about to leave, or whose answer has come.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedCommand<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// What it is sent to.
+    pub place: GuardedPlace<'a>,
+    /// Its parameters, as JSON; none when its answer is judged.
+    pub params: Option<&'a str>,
+}
+
+/// What a command is sent to, or an event comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum GuardedPlace<'a> {
+    /// The browser as a whole.
+    Browser,
+    /// A page, frame or worker.
+    Target {
+        /// Where it is, as the browser last told; none when that is not known.
+        url: Option<&'a str>,
+        /// Where its page told it is, when that is somewhere else.
+        page_url: Option<&'a str>,
+        /// Whether another page opened it.
+        is_opened_by_page: bool,
+    },
+}
+
+/// A guard that clients share.
+#[derive(Clone, Debug)]
+pub struct SharedGuard(pub Arc<dyn Guard>);
+
+impl PartialEq for SharedGuard {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SharedGuard {}
+
+impl Mux {
+    /// The guard of a client, when there is something to be asked.
+    fn guard_of(&self, client: ClientId) -> Option<Arc<dyn Guard>> {
+        let guard = self.clients.get(&client)?.options.guard.as_ref()?;
+        (!guard.0.is_idle()).then(|| Arc::clone(&guard.0))
+    }
+
+    /// Whether there is something to be asked for a client.
+    pub(crate) fn is_guarded(&self, client: ClientId) -> bool {
+        self.guard_of(client).is_some()
+    }
+
+    /// Whether a client may know what a page is called and where it is.
+    pub(crate) fn may_know_page(&self, client: ClientId, url: Option<&str>) -> bool {
+        self.guard_of(client).is_none_or(|guard| guard.may_know(url.unwrap_or_default()))
+    }
+
+    fn place_of(&self, session: &CdpSessionId) -> GuardedPlace<'_> {
+        let Some(target) = self.sessions.find(session.as_str()).and_then(|session| session.target()) else {
+            return GuardedPlace::Browser;
+        };
+        let entry = self.targets.find(target.as_str());
+        let url = entry.map(|entry| entry.info.get("url").and_then(Value::as_str).unwrap_or_default());
+        let told = entry.and_then(|entry| entry.page_url.as_deref());
+        GuardedPlace::Target {
+            url,
+            page_url: told.filter(|told| Some(*told) != url),
+            is_opened_by_page: entry.is_some_and(|entry| entry.text("openerId").is_some()),
+        }
+    }
+
+    /// Refuses a command that its client's guard does not let out.
+    pub(crate) fn is_kept_in(&mut self, command: &Command<'_>) -> bool {
+        let Some(guard) = self.guard_of(command.client) else { return false };
+        let asked = GuardedCommand {
+            method: command.envelope.method,
+            place: self.place_of(&command.session),
+            params: command.envelope.params.map(serde_json::value::RawValue::get),
+        };
+        let Err(sentence) = guard.check(&asked) else { return false };
+        self.counters.refused_by_guard += 1;
+        self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
+        true
+    }
+
+    /// What has to be remembered of a command so that its answer can be judged.
+    pub(crate) fn remembered_for_guard(&self, command: &Command<'_>) -> Option<Box<str>> {
+        self.guard_of(command.client).map(|_| Box::from(command.envelope.method))
+    }
+
+    /// Withholds an answer when the page has gone meanwhile to where its client may not look.
+    pub(crate) fn is_withheld(&mut self, client: ClientId, client_id: i64, pending: &Pending) -> bool {
+        let (Some(method), Some(session)) = (&pending.guarded, &pending.session) else { return false };
+        let Some(guard) = self.guard_of(client) else { return false };
+        let asked = GuardedCommand { method, place: self.place_of(session), params: None };
+        let Err(sentence) = guard.check(&asked) else { return false };
+        self.counters.withheld_by_guard += 1;
+        let error = ProtocolError::ours(ErrorCode::PolicyDenied, sentence);
+        let echo = self.echo(client, Some(session));
+        let frame = reply::error(client_id, echo.as_ref(), &error);
+        self.deliver(client, frame, FrameClass::Answer);
+        true
+    }
+
+    /// Whether an event is kept from the client that owns its session.
+    pub(crate) fn is_unheard(&mut self, client: ClientId, session: &CdpSessionId, method: &str) -> bool {
+        let Some(guard) = self.guard_of(client) else { return false };
+        let unheard = !guard.may_hear(method, &self.place_of(session));
+        self.counters.withheld_by_guard += u64::from(unheard);
+        unheard
+    }
+
+    /// A page tells where it went, sooner than the browser does.
+    pub(crate) fn learn_page_address(&mut self, session: &CdpSessionId, params: &Value) {
+        let Some(frame) = params.get("frame").filter(|frame| frame.get("parentId").is_none()) else { return };
+        let url = frame.get("url").and_then(Value::as_str).filter(|url| !url.starts_with(ERROR_PAGE));
+        let target = self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
+        if let Some(entry) = target.and_then(|target| self.targets.find_mut(target.as_str())) {
+            entry.page_url = url.map(str::to_owned);
+        }
+    }
+}

@@ -69,7 +69,7 @@ fn a_batch_answers_a_line_for_each() {
     assert_eq!((bailed.0, bailed.1.len()), (1, 2), "{bailed:?}");
 }
 
-fn batch(world: &World, arguments: &[&str], input: &str) -> (i32, Vec<Value>) {
+pub(crate) fn batch(world: &World, arguments: &[&str], input: &str) -> (i32, Vec<Value>) {
     let mut command = world.command(env!("CARGO_BIN_EXE_tabwire"), arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("starts");

@@ -1,0 +1,211 @@
+//! Ways around a guarded session, each tried for real: none shows what is on a page that was not allowed.
+
+use serde_json::{Value, json};
+
+use crate::cdp_client::CdpClient;
+use crate::fixture_site::FixtureSite;
+use crate::policy::{allow, guarded, remedy, revoke_all};
+use crate::waiting::eventually;
+use crate::world::{Outcome, World};
+
+/// What the pages say that must not be told.
+const CANARY: &str = "CANARY";
+
+struct Attempt {
+    world: World,
+    site: FixtureSite,
+    /// Allowed for reading, acting and code.
+    own: String,
+    /// Not allowed at all.
+    other: String,
+    /// A page there with the canary.
+    target: String,
+}
+
+impl Attempt {
+    fn new() -> Self {
+        let (world, site) = (guarded(), FixtureSite::start());
+        let origin = |name: &str| site.url(name, "").trim_end_matches('/').to_owned();
+        let (own, other) = (origin("a"), origin("b"));
+        allow(&world, &[&own, "--act", "--eval", "--download"]);
+        let target = site.url("b", "/frames/denied");
+        Self { world, site, own, other, target }
+    }
+
+    fn refused(&self, arguments: &[&str]) -> Outcome {
+        let outcome = self.world.run(&[&["--json"], arguments].concat());
+        assert_eq!(outcome.failure().0, "POLICY_DENIED", "{arguments:?}: {outcome:?}");
+        assert!(!outcome.stdout.contains(CANARY) && !outcome.stderr.contains(CANARY), "{outcome:?}");
+        outcome
+    }
+
+    /// The current tab ends up on the denied page, of which nothing is told.
+    fn is_kept_from_the_page(&self, how: &str) {
+        for arguments in
+            [&["get-text"][..], &["snapshot"], &["screenshot"], &["get", "title"], &["eval", "1"]]
+        {
+            let refused = || self.world.run(&[&["--json"], arguments].concat()).code == 3;
+            eventually(&format!("{how}: {arguments:?} is refused"), 15, refused);
+            self.refused(arguments);
+        }
+        let tabs = self.world.run(&["--json", "tabs"]).succeeded();
+        assert!(!tabs.stdout.contains("/frames/denied") && !tabs.stdout.contains("\"Denied\""), "{tabs:?}");
+    }
+}
+
+#[test]
+fn t20_redirects_lead_nowhere_that_was_not_allowed() {
+    let attempt = Attempt::new();
+    let Attempt { world, site, target, .. } = &attempt;
+    let to = |path: &str| site.page(&format!("{path}?to={}", target.replace(':', "%3A").replace('/', "%2F")));
+    for path in ["/redirect/to", "/redirect/meta", "/redirect/script"] {
+        let outcome = world.run(&["--json", "open", &to(path)]);
+        assert!(!outcome.stdout.contains(CANARY), "{outcome:?}");
+        attempt.is_kept_from_the_page(path);
+        // There is a way out.
+        world.run(&["open", &site.page("/plain")]).succeeded();
+        world.run(&["get-text"]).succeeded();
+    }
+    assert!(site.visits("/frames/denied") >= 3, "the browser was there, and nobody was told");
+}
+
+#[test]
+fn t22_history_popups_and_code_lead_nowhere_that_was_not_allowed() {
+    let attempt = Attempt::new();
+    let Attempt { world, site, own, other, target } = &attempt;
+    // Back to what was allowed once.
+    allow(world, &[other]);
+    world.run(&["open", target]).succeeded();
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    world.run(&["grants", "revoke", other, "--without-terminal"]).succeeded();
+    attempt.refused(&["back"]);
+    attempt.is_kept_from_the_page("back");
+
+    // A page that opens another, and one that writes into it.
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    world.eval(&format!("void window.open('{target}')"));
+    world.eval("void window.open('about:blank').document.write('CANARY written')");
+    let tabs = || world.json(&["tabs"])["result"]["tabs"].as_array().expect("tabs").clone();
+    eventually("both are there", 10, || tabs().len() == 3);
+    for tab in tabs().iter().filter(|tab| tab["current"] == false) {
+        let id = tab["tab"].as_str().expect("an id").to_owned();
+        eventually("it is refused", 10, || world.run(&["--json", "get-text", "--tab", &id]).code == 3);
+        attempt.refused(&["get-text", "--tab", &id]);
+        attempt.refused(&["eval", "document.body.innerText", "--tab", &id]);
+        attempt.refused(&["tab-select", &id]);
+        assert!(!tab.to_string().contains("Denied") && !tab.to_string().contains("/frames/denied"), "{tab}");
+        world.run(&["tab-close", &id]).succeeded();
+    }
+
+    // Code of an allowed page, from the page and from a worker.
+    let closed = site.url("b", "/frames/denied");
+    let fetched = world.eval(&format!("fetch('{closed}').then((r) => r.text()).catch(() => 'refused')"));
+    assert_eq!(fetched, "refused");
+    let worker = format!(
+        "new Promise((done) => {{ const code = \"fetch('{closed}').then((r) => r.text()).catch(() => 'refused').then(postMessage)\"; \
+         const worker = new Worker(URL.createObjectURL(new Blob([code]))); worker.onmessage = (event) => {{ worker.terminate(); done(event.data); }}; }})"
+    );
+    assert_eq!(world.eval(&worker), "refused");
+    // A request that is sent elsewhere, and a download from there.
+    attempt.refused(&["route", "/plain", "--to-url", target]);
+    attempt.refused(&["download-file", "--url", target]);
+    let relative = world.run(&["--json", "download-file", "--url", "//b.localhost/x"]);
+    assert_eq!(relative.failure().0, "POLICY_DENIED", "{relative:?}");
+    assert_eq!(remedy(world, &["tab-new", target]), format!("tabwire allow {other}"));
+    assert!(!own.is_empty());
+}
+
+#[test]
+fn t22_frames_of_other_sites_are_left_out_and_that_is_said() {
+    let attempt = Attempt::new();
+    let Attempt { world, site, other, .. } = &attempt;
+    world.run(&["open", &site.page("/frames")]).succeeded();
+    let inner = |outcome: &Outcome| {
+        let told =
+            ["heading \"middle\"", "heading \"inner\"", "\">middle<", "\">inner<", "\nmiddle\n", "# middle"];
+        told.iter().any(|text| outcome.stdout.contains(text))
+    };
+    allow(world, &[other]);
+    allow(world, &[site.url("c", "").trim_end_matches('/')]);
+    eventually("all frames are there", 10, || inner(&world.run(&["snapshot"]).succeeded()));
+    world.run(&["screenshot", "all.png"]).succeeded();
+    for origin in [other.as_str(), site.url("c", "").trim_end_matches('/')] {
+        world.run(&["grants", "revoke", origin, "--without-terminal"]).succeeded();
+    }
+    for arguments in
+        [&["snapshot"][..], &["get-text"], &["read-as-markdown"], &["find", "middle"], &["get-html"]]
+    {
+        let outcome = world.run(arguments);
+        assert!(!inner(&outcome), "{arguments:?}: {outcome:?}");
+        if arguments == ["snapshot"] {
+            assert!(
+                outcome.stderr.contains("left out") && outcome.stderr.contains(other.as_str()),
+                "{outcome:?}"
+            );
+        }
+    }
+    attempt.refused(&["screenshot", "some.png"]);
+    attempt.refused(&["pdf", "some.pdf"]);
+}
+
+fn error_of(answer: &Value) -> &str {
+    answer["error"]["data"].as_str().unwrap_or_default()
+}
+
+#[test]
+fn t19_bare_cdp_reaches_only_what_was_granted_for_it() {
+    let attempt = Attempt::new();
+    let Attempt { world, site, own, target, .. } = &attempt;
+    let address = world.cdp_url();
+    let request = "GET /json/list HTTP/1.1\r\nHost: tabwire.local\r\nConnection: close\r\n\r\n";
+    let (head, body) = world.http(request);
+    assert!(head.starts_with("HTTP/1.1 403") && body.contains("POLICY_DENIED"), "{head} {body}");
+    allow(world, &[own, "--cdp"]);
+    let mut client = CdpClient::connect(&address);
+    let page = client.open_page(&site.page("/plain"));
+    client.call("Page.enable", json!({}), Some(&page.session));
+    client.call("Runtime.enable", json!({}), Some(&page.session));
+    eventually("it may be read", 10, || {
+        let read = json!({"expression": "document.readyState + location.host", "returnByValue": true});
+        let answer = client.ask("Runtime.evaluate", read, Some(&page.session));
+        answer["result"]["result"]["value"].as_str().is_some_and(|text| text.contains("a.localhost"))
+    });
+    for (method, params, session) in [
+        ("Page.navigate", json!({"url": target}), Some(page.session.as_str())),
+        ("Page.navigate", json!({"url": "file:///etc/passwd"}), Some(&page.session)),
+        ("Target.createTarget", json!({"url": target}), None),
+        ("Target.createTarget", json!({"url": "chrome://version"}), None),
+        ("Storage.getCookies", json!({}), None),
+        ("Network.getAllCookies", json!({}), Some(&page.session)),
+        ("Browser.setDownloadBehavior", json!({"behavior": "allow", "downloadPath": "/tmp"}), None),
+        ("Page.addScriptToEvaluateOnNewDocument", json!({"source": "1"}), Some(&page.session)),
+        ("Surprise.method", json!({}), Some(&page.session)),
+        ("Surprise.method", json!({}), None),
+    ] {
+        let answer = client.ask(method, params.clone(), session);
+        assert_eq!(error_of(&answer), "POLICY_DENIED", "{method} {params}: {answer}");
+    }
+    // The page leaves for where it may not be looked at; the client stays attached and sees nothing.
+    let leave = json!({"expression": format!("console.log('here'); location = '{target}'")});
+    client.ask("Runtime.evaluate", leave, Some(&page.session));
+    eventually("it is refused", 15, || {
+        let read = json!({"expression": "document.documentElement.outerHTML", "returnByValue": true});
+        let answer = client.ask("Runtime.evaluate", read, Some(&page.session));
+        assert!(!answer.to_string().contains(CANARY), "{answer}");
+        error_of(&answer) == "POLICY_DENIED"
+    });
+    for method in
+        ["Page.captureScreenshot", "DOM.getDocument", "Accessibility.getFullAXTree", "DOMSnapshot.enable"]
+    {
+        let answer = client.ask(method, json!({}), Some(&page.session));
+        assert_eq!(error_of(&answer), "POLICY_DENIED", "{method}: {answer}");
+    }
+    assert!(client.unread_events().all(|event| !event.to_string().contains(CANARY)));
+    // It may leave again, and a revocation holds at once.
+    client.call("Page.navigate", json!({"url": site.page("/plain")}), Some(&page.session));
+    revoke_all(world);
+    let read = json!({"expression": "1"});
+    eventually("it is refused", 10, || {
+        error_of(&client.ask("Runtime.evaluate", read.clone(), Some(&page.session))) == "POLICY_DENIED"
+    });
+}

@@ -5,6 +5,7 @@
 mod download_story;
 mod fake_browser;
 mod fake_page;
+mod guard_story;
 mod interleaving;
 mod model;
 mod realm_story;

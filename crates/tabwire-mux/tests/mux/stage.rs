@@ -56,7 +56,7 @@ impl Stage {
         self.join_as(client, options);
     }
 
-    fn join_as(&mut self, client: u64, options: ClientOptions) {
+    pub(crate) fn join_as(&mut self, client: u64, options: ClientOptions) {
         self.inboxes.insert(client, Vec::new());
         self.mux.client_joined(ClientId(client), options, self.now);
         self.flow();

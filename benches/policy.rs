@@ -1,0 +1,66 @@
+//! What a decision costs: an address read and judged against many rules and grants, as for every guarded CDP command.
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use tabwire_policy::{Address, Capabilities, Capability, Ledger, MethodClass, PolicyFile, Profile, Question};
+use tabwire_policy::{Rulebook, Site, Stance, Term};
+use tabwire_testkit::bench::{Sample, micros};
+
+const ROUNDS: u32 = 20_000;
+const RULES: usize = 50;
+
+fn per_round(mut work: impl FnMut()) -> Duration {
+    let mut sample = Sample::default();
+    for _ in 0..7 {
+        let before = Instant::now();
+        for _ in 0..ROUNDS {
+            work();
+        }
+        sample.add(before.elapsed() / ROUNDS);
+    }
+    sample.minimum()
+}
+
+/// Fifty rules and fifty grants, of which the last allows.
+fn rulebook() -> Rulebook {
+    let mut text = String::new();
+    for number in 0..RULES {
+        let _ = writeln!(text, "[[rule]]\nsite = \"https://*.rule{number}.example/app\"\nallow = [\"act\"]");
+    }
+    let mut ledger = Ledger::default();
+    for number in 0..RULES {
+        let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
+        let site = Site::read(&format!("https://site{number}.example")).expect("a site");
+        ledger.add(site, stance, 0, "a bench").expect("room");
+    }
+    Rulebook { file: PolicyFile::read(&text).expect("a policy"), ledger, passes: Vec::new() }
+}
+
+fn judge(rulebook: &Rulebook, url: &str, profile: Profile) -> bool {
+    let address = Address::read(url);
+    let question =
+        Question { profile, address: &address, capability: Capability::Read, session: None, now: 1 };
+    rulebook.decide(&question).is_allowed()
+}
+
+const URL: &str = "https://site49.example/a/path/of/usual/length?with=a&query=too";
+
+fn main() {
+    let book = rulebook();
+    for (name, url) in
+        [("granted last", URL), ("not granted", "https://nowhere.example/"), ("data", "data:text/html,x")]
+    {
+        let cost = per_round(|| {
+            black_box(MethodClass::of("Runtime.evaluate"));
+            black_box(judge(&book, url, Profile::Guarded));
+        });
+        println!("decision, {name}: {} (limit 20 us)", micros(cost));
+    }
+    let open = per_round(|| {
+        black_box(judge(&book, URL, Profile::Open));
+    });
+    println!("decision, open profile: {}", micros(open));
+}

@@ -101,14 +101,8 @@ impl Mux {
                             let method = method.to_owned();
                             self.on_client_target_event(&event, &method, frame, now);
                         } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
-                            if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
-                                self.frames.learn(method, &read_params(&frame));
-                            }
-                            if method == "Page.frameNavigated" && self.is_guarded(event.client) {
-                                self.learn_page_address(&event.session, &read_params(&frame));
-                            }
                             let class = class_of(method);
-                            if !self.is_unheard(event.client, &event.session, method) {
+                            if self.is_heard(&event, method, &frame) {
                                 self.pass_event(&event, frame, class);
                             }
                         }
@@ -117,6 +111,17 @@ impl Mux {
             }
             BrowserFrameKind::Neither => self.counters.malformed += 1,
         }
+    }
+
+    /// Learns from an event of a page, and says whether its client may hear it.
+    fn is_heard(&mut self, event: &Event, method: &str, frame: &[u8]) -> bool {
+        if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
+            self.frames.learn(method, &read_params(frame));
+        }
+        if method == "Page.frameNavigated" && self.is_guarded(event.client) {
+            self.learn_page_address(&event.session, &read_params(frame));
+        }
+        !self.is_unheard(event.client, &event.session, method)
     }
 
     /// Something was detached from the connection's root. Our house going means that we see nothing more.

@@ -13,11 +13,18 @@ const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccd
 /// The one session's address secret.
 const SECRET: &str = "ffeeddccbbaa99887766554433221100ffeeddccbbaa99887766554433221100";
 
+/// The secret of the address that MCP clients are given.
+const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
+
 struct OneSession;
 
 impl Secrets for OneSession {
     fn find_session(&self, secret: &str) -> Option<SessionKey> {
         (secret == SECRET).then(SessionKey::default)
+    }
+
+    fn is_mcp(&self, secret: &str) -> bool {
+        secret == MCP
     }
 }
 
@@ -45,7 +52,7 @@ pub(crate) fn check(data: &[u8]) {
     let Ok(admitted) = gate.admit(door, &visit, &OneSession) else { return };
     assert_eq!(visit.origin, None, "no page is let in");
     assert!(matches!(visit.fetch_site, None | Some("same-origin" | "none")));
-    assert_eq!(visit.method, admitted.route.method);
+    assert!(admitted.route.takes(visit.method));
     let [host] = visit.hosts.as_slice() else { panic!("one Host, not {:?}", visit.hosts) };
     match door {
         Door::Socket => assert_eq!((*host, &admitted.scope), (SOCKET_HOST, &Scope::User)),
@@ -54,7 +61,7 @@ pub(crate) fn check(data: &[u8]) {
             check_secret(&visit, &admitted.scope, admitted.route.access);
         }
     }
-    if admitted.route.method == "POST" {
+    if visit.method == "POST" {
         let kind = visit.content_type.expect("a body has a type").to_ascii_lowercase();
         assert!(kind.trim().starts_with("application/json"));
     }
@@ -65,7 +72,14 @@ fn check_secret(visit: &Visit<'_>, scope: &Scope, access: Access) {
         Scope::User => assert_eq!(visit.authorization, Some(format!("Bearer {TOKEN}").as_str())),
         Scope::Session(_) => {
             assert!(visit.path.starts_with(&format!("/{SECRET}/")));
-            assert_ne!(access, Access::User, "an address opens its session and nothing else");
+            assert!(
+                matches!(access, Access::Public | Access::Session),
+                "an address opens its session and nothing else"
+            );
+        }
+        Scope::Mcp => {
+            assert!(visit.path.starts_with(&format!("/{MCP}/")));
+            assert!(matches!(access, Access::Public | Access::Mcp), "an address opens MCP and nothing else");
         }
         Scope::Public => assert_eq!(access, Access::Public),
     }

@@ -139,14 +139,14 @@ impl Daemon {
         let remembered = session.remembered().based_on(prepared.base_url.clone());
         remembered.complete(definition, &mut request.params)?;
         let choice = TabChoice::make(&session, &live, &request).await?;
-        // Counted from here: starting a browser takes time of its own.
-        let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
-        let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
         let checkpoint =
             self.checkpoint(&live, &session, &request, definition.name, definition.effect.as_str());
-        let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
         note.place(&live.engine, choice.tab);
         checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
+        // Counted from here: starting a browser and asking somebody take time of their own.
+        let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
+        let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
+        let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
         let answered = definition.run(&context, request.params.clone()).await;
         choice.settle(&live).await;
         if definition.effect == Effect::Navigate {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::Engine as _;
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
@@ -99,7 +99,7 @@ impl Daemon {
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
             }
         });
-        let mut answer = Response::new(Full::new(Bytes::new()));
+        let mut answer = Response::new(Full::new(Bytes::new()).boxed());
         *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
         let headers = answer.headers_mut();
         headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_cdp::TaskGroup;
 use tabwire_engine::Concealment;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
@@ -18,11 +18,12 @@ use crate::approval_desk::ApprovalDesk;
 use crate::config::DaemonConfig;
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
-use crate::gate::Gate;
+use crate::gate::{Gate, Secrets};
 use crate::handshake::Handshake;
 use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
+use crate::mcp_guests::McpGuests;
 use crate::policy_desk::PolicyDesk;
 use crate::scribe::Scribe;
 use crate::served_browser::Fate;
@@ -49,6 +50,7 @@ pub struct Daemon {
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
+    pub(crate) guests: McpGuests,
     ending: watch::Sender<Option<Ending>>,
 }
 
@@ -150,6 +152,7 @@ impl Daemon {
             tasks,
             work: Work::default(),
             since: Instant::now(),
+            guests: McpGuests::default(),
             ending: watch::Sender::new(None),
             config,
         });
@@ -213,7 +216,7 @@ impl Daemon {
         let mut idle_since = Instant::now();
         loop {
             tokio::time::sleep(step).await;
-            let mut busy = !self.work.is_idle();
+            let mut busy = !self.work.is_idle() || self.guests.count() > 0;
             for session in self.sessions.all() {
                 busy |= session.find_live().await.is_some_and(|live| !live.browser.hub.is_gone());
             }
@@ -263,6 +266,16 @@ impl Daemon {
             }
         }
         stopped
+    }
+}
+
+impl Secrets for Daemon {
+    fn find_session(&self, secret: &str) -> Option<SessionKey> {
+        self.sessions.find_by_secret(secret)
+    }
+
+    fn is_mcp(&self, secret: &str) -> bool {
+        self.guests.is_address(secret)
     }
 }
 

@@ -45,6 +45,8 @@ pub enum Scope {
     User,
     /// One session's CDP endpoint: the holder of its address.
     Session(SessionKey),
+    /// MCP over HTTP: the holder of its address.
+    Mcp,
     /// Public pages only.
     Public,
 }
@@ -93,6 +95,9 @@ impl Refusal {
 pub trait Secrets {
     /// The session with this secret, compared in constant time.
     fn find_session(&self, secret: &str) -> Option<SessionKey>;
+
+    /// Whether it is the secret of the address that MCP clients are given, compared in constant time.
+    fn is_mcp(&self, secret: &str) -> bool;
 }
 
 /// The gate of one daemon.
@@ -122,16 +127,19 @@ impl Gate {
             return Err(if scope == Scope::User { Refusal::NotFound } else { Refusal::Unauthorised });
         };
         let allowed = match (route.access, &scope) {
-            (Access::Public, _) | (_, Scope::User) | (Access::Session, Scope::Session(_)) => true,
-            (Access::User | Access::Session, Scope::Public) | (Access::User, Scope::Session(_)) => false,
+            (Access::Public, _)
+            | (_, Scope::User)
+            | (Access::Session, Scope::Session(_))
+            | (Access::Mcp, Scope::Mcp) => true,
+            (Access::User | Access::Session | Access::Mcp, _) => false,
         };
         if !allowed {
             return Err(Refusal::Unauthorised);
         }
-        if route.method != visit.method {
+        if !route.takes(visit.method) {
             return Err(Refusal::Method);
         }
-        if route.method == "POST" && !is_json(visit.content_type) {
+        if visit.method == "POST" && !is_json(visit.content_type) {
             return Err(Refusal::NotJson);
         }
         Ok(Admitted { route, scope, variable: variable.map(str::to_owned) })
@@ -148,11 +156,10 @@ impl Gate {
         }
         let below = visit.path.strip_prefix('/').unwrap_or_default();
         let first = below.split('/').next().unwrap_or_default();
+        let rest = below.get(first.len()..).filter(|rest| !rest.is_empty()).unwrap_or("/");
         match secrets.find_session(first) {
-            Some(session) => {
-                let rest = below.get(first.len()..).unwrap_or_default();
-                (if rest.is_empty() { "/" } else { rest }, Scope::Session(session))
-            }
+            Some(session) => (rest, Scope::Session(session)),
+            None if secrets.is_mcp(first) => (rest, Scope::Mcp),
             None => (visit.path, Scope::Public),
         }
     }

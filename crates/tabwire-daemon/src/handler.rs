@@ -59,6 +59,11 @@ impl Daemon {
                 Err(error) => return error.answer(),
             },
             RouteName::Policy => return self.handle_policy(&admitted, request, door).await,
+            RouteName::McpStream => self.accept_mcp(request),
+            RouteName::Mcp => match read_bytes(request).await {
+                Ok(request) => return self.answer_mcp(request).await,
+                Err(error) => return error.answer(),
+            },
             RouteName::Drain => {
                 self.end(Ending::Drain);
                 Ok(json_answer(StatusCode::OK, &json!({"draining": true})))
@@ -208,7 +213,12 @@ impl BodyError {
 
 /// Reads a body of bounded size in bounded time; one that is announced as too large is not read at all (F15).
 async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, BodyError> {
-    let body = request.into_body();
+    let request = read_bytes(request).await?;
+    serde_json::from_slice(request.body()).map_err(BodyError::Invalid)
+}
+
+async fn read_bytes(request: Request<Incoming>) -> Result<Request<Bytes>, BodyError> {
+    let (head, body) = request.into_parts();
     let limit = u64::try_from(BODY_BYTES).unwrap_or(u64::MAX);
     if body.size_hint().lower() > limit {
         return Err(BodyError::TooLarge);
@@ -222,5 +232,5 @@ async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T,
             BodyError::Broken(error.to_string())
         }
     })?;
-    serde_json::from_slice(&body.to_bytes()).map_err(BodyError::Invalid)
+    Ok(Request::from_parts(head, body.to_bytes()))
 }

@@ -31,8 +31,12 @@ impl Daemon {
 
     /// What the session in the query is busy with.
     pub(crate) fn progress(&self, request: &Request<Incoming>) -> Progress {
-        let session = wanted_session(request).and_then(|name| self.sessions.find(&name));
-        let Some(session) = session else { return Progress::default() };
+        wanted_session(request).map(|key| self.progress_of(&key)).unwrap_or_default()
+    }
+
+    /// What a session is busy with.
+    pub(crate) fn progress_of(&self, key: &SessionKey) -> Progress {
+        let Some(session) = self.sessions.find(key) else { return Progress::default() };
         let live = session.peek_live();
         let starting = live.is_err();
         let live = live.ok().flatten();

@@ -159,6 +159,18 @@ impl LeaseTable {
         current.into_iter().chain(open.iter().copied()).find(|tab| !is_anothers(tab))
     }
 
+    /// The tab that a client works in, if it has one.
+    pub(crate) fn find_place(&self, client: &ClientName) -> Option<TabId> {
+        self.tables().places.get(client).copied()
+    }
+
+    /// Ends everything that a client has here.
+    pub(crate) fn forget(&self, client: &ClientName) {
+        let mut tables = self.tables();
+        tables.places.remove(client);
+        tables.leases.retain(|_, lease| lease.owner != *client);
+    }
+
     /// Notes the tab a client works in from now on; says whether that is news.
     pub(crate) fn take_place(&self, client: &ClientName, tab: TabId) -> bool {
         self.tables().take_place(client, tab)

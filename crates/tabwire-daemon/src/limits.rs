@@ -169,3 +169,15 @@ pub const CLOSE_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How long tabs may take to load that are opened again, all at once.
 pub const REOPEN_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Longest first line of an MCP connection.
+pub const OPENING_BYTES: u64 = 1024 * 1024;
+
+/// Longest name of an MCP client that is told apart from others by a number.
+pub const GUEST_NAME_BYTES: usize = 40;
+
+/// Largest picture that is read for an MCP client.
+pub const GUEST_PICTURE_BYTES: u64 = 32 * 1024 * 1024;
+
+/// How long each tab of an MCP client that has gone may take to close.
+pub const LEAVE_DEADLINE: Duration = Duration::from_millis(1_500);

@@ -7,6 +7,8 @@ pub enum Access {
     Public,
     /// The user, or the holder of one session's address, for that session.
     Session,
+    /// The user, or the holder of the address that MCP clients are given, while there is one.
+    Mcp,
     /// The user only.
     User,
 }
@@ -38,6 +40,10 @@ pub enum RouteName {
     CdpUrl,
     /// What may be done where: looking, granting, denying, answering.
     Policy,
+    /// A stream that becomes an MCP connection.
+    McpStream,
+    /// MCP over HTTP, while somebody keeps it open.
+    Mcp,
     /// Makes room for a newer daemon; browsers are kept.
     Drain,
     /// Ends the daemon and every browser it launched.
@@ -49,16 +55,24 @@ pub enum RouteName {
 pub struct Route {
     /// What it does.
     pub name: RouteName,
-    /// The one method it takes.
-    pub method: &'static str,
+    /// The methods it takes, separated by spaces; the first is the usual one.
+    pub methods: &'static str,
     /// Its path; a last segment `*` is variable.
     pub path: &'static str,
     /// Who may use it.
     pub access: Access,
 }
 
-const fn route(name: RouteName, method: &'static str, path: &'static str, access: Access) -> Route {
-    Route { name, method, path, access }
+impl Route {
+    /// Whether it takes a method.
+    #[must_use]
+    pub fn takes(&self, method: &str) -> bool {
+        self.methods.split(' ').any(|taken| taken == method)
+    }
+}
+
+const fn route(name: RouteName, methods: &'static str, path: &'static str, access: Access) -> Route {
+    Route { name, methods, path, access }
 }
 
 /// Every route there is.
@@ -79,6 +93,8 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Status, "GET", "/v1/status", Access::User),
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
     route(RouteName::Policy, "POST", "/v1/policy/*", Access::User),
+    route(RouteName::McpStream, "GET", "/v1/mcp", Access::User),
+    route(RouteName::Mcp, "POST GET DELETE", "/mcp", Access::Mcp),
     route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),
     route(RouteName::Stop, "POST", "/v1/daemon/stop", Access::User),
 ];

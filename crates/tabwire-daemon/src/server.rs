@@ -7,7 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -21,7 +22,7 @@ use crate::gate::{Door, Refusal, Visit};
 use crate::limits::{HEAD_BYTES, HEAD_DEADLINE};
 use crate::listener::Visitor;
 
-pub(crate) type Answer = Response<Full<Bytes>>;
+pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
 /// Serves one connection until it ends.
 pub(crate) async fn serve(daemon: Arc<Daemon>, visitor: Visitor) {
@@ -92,7 +93,7 @@ async fn answer(daemon: Arc<Daemon>, request: Request<Incoming>, door: Door) -> 
         authorization: text(request.headers(), "authorization"),
         content_type: text(request.headers(), "content-type"),
     };
-    match daemon.gate.admit(door, &visit, &daemon.sessions) {
+    match daemon.gate.admit(door, &visit, daemon.as_ref()) {
         Err(refusal) => refused(refusal),
         Ok(admitted) => {
             let _working = daemon.work.begin();
@@ -157,7 +158,7 @@ pub(crate) fn json(status: StatusCode, body: &impl serde::Serialize) -> Answer {
 }
 
 pub(crate) fn page(status: StatusCode, kind: &'static str, policy: &'static str, body: Bytes) -> Answer {
-    let mut answer = Response::new(Full::new(body));
+    let mut answer = Response::new(Full::new(body).boxed());
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));

@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 
-use crate::gate::Secrets;
 use crate::session::{Household, Session};
 use crate::session_store::SessionStore;
 use crate::token::Token;
@@ -65,8 +64,9 @@ impl SessionTable {
     }
 }
 
-impl Secrets for SessionTable {
-    fn find_session(&self, secret: &str) -> Option<SessionKey> {
+impl SessionTable {
+    /// The session with this address secret.
+    pub(crate) fn find_by_secret(&self, secret: &str) -> Option<SessionKey> {
         let sessions = self.sessions();
         // Every session is compared, so that the time taken tells nothing.
         let mut found = None;

@@ -12,6 +12,7 @@ use crate::session_flags::{SessionFlags, ViewFlags};
 
 use crate::commands::SaveWish;
 use crate::commands::log::LogFlags;
+use crate::commands::mcp::McpFlags;
 use crate::completion::CompletionShell;
 use crate::skill_place::SkillTool;
 
@@ -158,6 +159,14 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: SessionFlags,
     },
+    /// Serve the actions as tools to an MCP client, over its stdin and stdout.
+    ///
+    /// Each client has a session of its own that ends with it, unless `--session` names one. What is given here holds
+    /// for all its calls.
+    #[command(
+        after_help = "In a client's configuration:\n  {\"mcpServers\": {\"tabwire\": {\"command\": \"tabwire\", \"args\": [\"mcp\"]}}}"
+    )]
+    Mcp(Box<McpFlags>),
     /// Check that everything Tabwire needs is there, and say what to do about what is not.
     Doctor {
         /// Do what can be done safely, and say what was done.

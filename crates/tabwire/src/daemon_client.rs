@@ -43,6 +43,26 @@ pub(crate) fn ask(
     ask_within(socket, method, path, body, timeout.saturating_add(PATIENCE))
 }
 
+impl AskError {
+    /// What a failure of the daemon's means.
+    pub(crate) fn of(failure: Failure) -> Self {
+        let is_older = failure.code == ErrorCode::VersionMismatch
+            && failure.hint.as_deref().is_some_and(|hint| hint.contains("makes room"));
+        if is_older { Self::DaemonOlder } else { Self::Failed(failure) }
+    }
+}
+
+/// Connects to the daemon that listens there.
+pub(crate) fn connect(socket: &Path) -> Result<UnixStream, AskError> {
+    if socket.as_os_str().len() > SOCKET_PATH_BYTES {
+        return Err(AskError::Failed(too_long(socket)));
+    }
+    UnixStream::connect(socket).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => AskError::NotRunning,
+        _ => AskError::Failed(unreachable(socket, &error)),
+    })
+}
+
 /// Sends a request and reads the answer's body, in this time or not at all.
 pub(crate) fn ask_within(
     socket: &Path,
@@ -51,13 +71,7 @@ pub(crate) fn ask_within(
     body: Option<&Value>,
     patience: Duration,
 ) -> Result<Value, AskError> {
-    if socket.as_os_str().len() > SOCKET_PATH_BYTES {
-        return Err(AskError::Failed(too_long(socket)));
-    }
-    let mut stream = UnixStream::connect(socket).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => AskError::NotRunning,
-        _ => AskError::Failed(unreachable(socket, &error)),
-    })?;
+    let mut stream = connect(socket)?;
     let broken = |error: io::Error| AskError::Failed(broken_off(&error, patience));
     stream.set_read_timeout(Some(patience.min(PROMPT))).map_err(broken)?;
     stream.write_all(&request(method, path, body)).map_err(broken)?;
@@ -107,12 +121,7 @@ fn read_answer(answer: &[u8]) -> Result<Value, AskError> {
         return Ok(body);
     }
     let failure = serde_json::from_value::<ErrorAnswer>(body).map_err(|_| cut())?.error;
-    if failure.code == ErrorCode::VersionMismatch
-        && failure.hint.as_deref().is_some_and(|hint| hint.contains("makes room"))
-    {
-        return Err(AskError::DaemonOlder);
-    }
-    Err(AskError::Failed(failure))
+    Err(AskError::of(failure))
 }
 
 fn too_long(socket: &Path) -> Failure {

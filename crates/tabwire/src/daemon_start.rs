@@ -32,11 +32,7 @@ pub(crate) fn ask_daemon(
             Ok(answer) => return Ok(answer),
             Err(AskError::Failed(failure)) => return Err(failure),
             Err(AskError::NotRunning) => start()?,
-            Err(AskError::DaemonOlder) => {
-                // An answer is not needed: what counts is that it stops listening.
-                let _ = ask(&socket, "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
-                wait_for_silence(environment, until);
-            }
+            Err(AskError::DaemonOlder) => make_room(environment, until),
         }
         if Instant::now() > until {
             return Err(Failure::new(ErrorCode::Timeout, "The daemon did not come up.")
@@ -72,6 +68,13 @@ pub(crate) fn start() -> Result<(), Failure> {
     }
     // Ready, or another one answers already.
     Ok(())
+}
+
+/// Has an older daemon make room.
+pub(crate) fn make_room(environment: &Environment, until: Instant) {
+    // An answer is not needed: what counts is that it stops listening.
+    let _ = ask(&environment.paths.socket(), "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
+    wait_for_silence(environment, until);
 }
 
 fn wait_for_silence(environment: &Environment, until: Instant) {

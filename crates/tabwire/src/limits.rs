@@ -31,3 +31,27 @@ pub const DYING: Duration = Duration::from_secs(3);
 
 /// Pause between two looks at it.
 pub const DYING_LOOK: Duration = Duration::from_millis(50);
+
+/// How long the daemon may take to open an MCP connection.
+pub const MCP_GREETING_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Longest answer of the daemon to that.
+pub const MCP_GREETING_BYTES: usize = 64 * 1024;
+
+/// Bytes copied in one go between an MCP client and the daemon; a pipe holds four times that.
+pub const MCP_COPY_BYTES: usize = 16 * 1024;
+
+/// How long the last answers may take once an MCP client has stopped speaking.
+pub const MCP_LAST_WORDS: Duration = Duration::from_millis(1_900);
+
+/// How long the browser of an isolated MCP server outlives it when it is killed.
+pub const ISOLATED_LINGER: Duration = Duration::from_millis(500);
+
+/// How long an isolated MCP server may take to end.
+pub const ISOLATED_END: Duration = Duration::from_secs(5);
+
+/// Longest line of an MCP client that is looked at to know what it waits for.
+pub const MCP_SEEN_BYTES: usize = 256 * 1024;
+
+/// Requests of an MCP client that are known to be waited for.
+pub const MCP_SEEN_CALLS: usize = 1024;

@@ -16,6 +16,7 @@ const ACTIONS_PAGE: &str = "docs/reference/actions.md";
 const SKILL_PAGE: &str = "docs/reference/skill.md";
 const MAN_PAGES: &str = "docs/man";
 const ACTIONS_SCHEMA: &str = "docs/reference/actions.json";
+const TOOLS: &str = "docs/reference/mcp-tools.json";
 
 #[test]
 fn the_command_line_page_is_current() {
@@ -32,6 +33,16 @@ fn the_actions_schemas_are_current() {
     let mut text = serde_json::to_string_pretty(&tabwire_engine::catalogue()).expect("JSON");
     text.push('\n');
     check_page(ACTIONS_SCHEMA, &text);
+}
+
+/// Every client pays for each word of the list: a change of it is to be seen.
+#[test]
+fn the_list_of_mcp_tools_is_current() {
+    let tools: Vec<_> = tabwire_mcp::offered_tools().iter().map(|tool| tool.json()).collect();
+    check_page(
+        TOOLS,
+        &format!("{:#}\n", serde_json::json!({"usual": tabwire_mcp::DEFAULT_TOOLS, "tools": tools})),
+    );
 }
 
 #[test]

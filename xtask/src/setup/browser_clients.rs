@@ -8,21 +8,28 @@ use crate::repository::Repository;
 use crate::step::Step;
 use crate::trouble::Trouble;
 
+/// The folders that lock packages, with what they are.
+const FOLDERS: [(&str, &str); 2] = [("browser clients", "tests/clients"), ("MCP clients", "tests/mcp")];
+
 /// Installs the locked packages when they are missing or older than the lock file.
 pub(super) fn provide(repository: &Repository) -> Result<(), Trouble> {
-    let folder = repository.path("tests/clients");
+    FOLDERS.into_iter().try_for_each(|(what, folder)| provide_in(repository, what, folder))
+}
+
+fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Result<(), Trouble> {
+    let folder = repository.path(place);
     let Some(locked) = find_modified(&folder.join("package-lock.json")) else {
-        report("browser clients", "none are locked in tests/clients");
+        report(what, &format!("none are locked in {place}"));
         return Ok(());
     };
     if !is_stale(locked, find_modified(&folder.join("node_modules/.package-lock.json"))) {
-        report("browser clients", "there already");
+        report(what, "there already");
         return Ok(());
     }
     // No install scripts: they would download browsers the tests do not use.
     let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    Step::new("browser clients", "npm", &arguments).run(&folder)?;
-    report("browser clients", "installed from tests/clients/package-lock.json");
+    Step::new(what, "npm", &arguments).run(&folder)?;
+    report(what, &format!("installed from {place}/package-lock.json"));
     Ok(())
 }
 

@@ -17,6 +17,18 @@ const PERMITS: &[Permit] = &[
         reason: "waits for the signal that ends the process it is in, and is never joined",
     },
     Permit {
+        path: "crates/tabwire/src/commands/mcp/shim.rs",
+        reason: "copies one way while the other is copied; it is joined, and a runtime would cost more than the rest",
+    },
+    Permit {
+        path: "crates/tabwire/src/commands/mcp/doctor.rs",
+        reason: "reads a child's answers so that each can have a deadline; ends with the child's output",
+    },
+    Permit {
+        path: "crates/tabwire/src/commands/mcp/isolated.rs",
+        reason: "the daemon of this process; it is told to stop and joined",
+    },
+    Permit {
         path: "crates/tabwire-browser/src/keeper_client.rs",
         reason: "waits for a keeper that outlives us; the crate has no runtime, and nothing is lost when it ends",
     },

@@ -10,6 +10,9 @@ pub(crate) const ONE: &str = "1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a
 /// The address secret of session `two`.
 pub(crate) const TWO: &str = "2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b";
 
+/// The secret of the address that MCP clients are given.
+pub(crate) const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
+
 /// The doors there are.
 pub(crate) const DOORS: [Door; 2] = [Door::Socket, Door::Port(PORT)];
 
@@ -22,6 +25,10 @@ impl Secrets for TwoSessions {
             TWO => SessionKey::find("two"),
             _ => None,
         }
+    }
+
+    fn is_mcp(&self, secret: &str) -> bool {
+        secret == MCP
     }
 }
 
@@ -36,10 +43,11 @@ pub(crate) enum Credential {
     Address,
     OtherAddress,
     WrongAddress,
+    McpAddress,
 }
 
 impl Credential {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Nothing,
         Self::WrongToken,
         Self::RightToken,
@@ -47,6 +55,7 @@ impl Credential {
         Self::Address,
         Self::OtherAddress,
         Self::WrongAddress,
+        Self::McpAddress,
     ];
 }
 
@@ -76,20 +85,22 @@ impl Attempt {
             Credential::Address => (format!("/{ONE}"), None),
             Credential::OtherAddress => (format!("/{TWO}"), None),
             Credential::WrongAddress => (format!("/{}", ONE.replace('1', "3")), None),
+            Credential::McpAddress => (format!("/{MCP}"), None),
         };
         let host = match door {
             Door::Socket => "tabwire.local".to_owned(),
             Door::Port(port) => format!("127.0.0.1:{port}"),
         };
+        let method = route.methods.split(' ').next().unwrap_or_default();
         Self {
             door,
-            method: route.method.to_owned(),
+            method: method.to_owned(),
             path: format!("{prefix}{path}"),
             hosts: vec![host],
             origin: None,
             fetch_site: None,
             authorization,
-            content_type: (route.method == "POST").then(|| "application/json".to_owned()),
+            content_type: (method == "POST").then(|| "application/json".to_owned()),
         }
     }
 
@@ -118,13 +129,22 @@ impl Attempt {
 /// Whether a credential opens a route, and as whom.
 pub(crate) fn scope_of(credential: Credential, door: Door, access: Access) -> Option<Scope> {
     let session = |name: &str| SessionKey::find(name).map(Scope::Session);
-    let user = access != Access::User;
+    let is_for_sessions = matches!(access, Access::Public | Access::Session);
     match (door, credential) {
         // On the socket the path is what it says; an address there leads nowhere.
-        (Door::Socket, Credential::Address | Credential::OtherAddress | Credential::WrongAddress) => None,
+        (
+            Door::Socket,
+            Credential::Address
+            | Credential::OtherAddress
+            | Credential::WrongAddress
+            | Credential::McpAddress,
+        ) => None,
         (Door::Socket, _) | (Door::Port(_), Credential::RightToken) => Some(Scope::User),
-        (Door::Port(_), Credential::Address) if user => session("one"),
-        (Door::Port(_), Credential::OtherAddress) if user => session("two"),
+        (Door::Port(_), Credential::Address) if is_for_sessions => session("one"),
+        (Door::Port(_), Credential::OtherAddress) if is_for_sessions => session("two"),
+        (Door::Port(_), Credential::McpAddress) if matches!(access, Access::Public | Access::Mcp) => {
+            Some(Scope::Mcp)
+        }
         (Door::Port(_), Credential::Nothing | Credential::WrongToken | Credential::BareToken)
             if access == Access::Public =>
         {

@@ -29,7 +29,9 @@ fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<
     // A wrong address is part of a path that is no route, and so are addresses on the socket.
     let leads_somewhere = match credential {
         Credential::WrongAddress => false,
-        Credential::Address | Credential::OtherAddress => attempt.door != Door::Socket,
+        Credential::Address | Credential::OtherAddress | Credential::McpAddress => {
+            attempt.door != Door::Socket
+        }
         _ => true,
     };
     let public = route.access == Access::Public && leads_somewhere;
@@ -42,7 +44,7 @@ fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<
         let user = attempt.door == Door::Socket;
         return Err(if user { Refusal::NotFound } else { Refusal::Unauthorised });
     };
-    if attempt.method != route.method {
+    if !route.takes(&attempt.method) {
         return Err(Refusal::Method);
     }
     let json = attempt

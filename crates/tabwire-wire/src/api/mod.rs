@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use crate::{ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
 
+mod mcp;
 mod policy_profile;
 mod session_options;
 mod session_status;
 
+pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};
 pub use session_status::SessionStatus;

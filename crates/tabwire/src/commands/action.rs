@@ -85,7 +85,7 @@ fn tell_recovery(context: &Context<'_>, recovery: &Recovery) {
 }
 
 /// Directories as they are seen from here, not from the daemon.
-fn absolute_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub(super) fn absolute_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let absolute = roots.iter().map(std::path::absolute).collect::<Result<_, _>>();
     absolute.map_err(|error| {
         let message = format!("The directory given with --root cannot be found: {error}.");

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
-use tabwire_daemon::{Daemon, DaemonConfig, LogFile, StartOutcome};
+use tabwire_daemon::{Daemon, DaemonConfig, LogFile, Paths, StartOutcome};
 use tabwire_wire::api::StatusAnswer;
 use tabwire_wire::{ErrorCode, Failure};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use super::action::unreadable;
 use super::{Context, status};
@@ -58,20 +61,35 @@ fn tell(line: &Value) {
 
 fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure> {
     let (environment, configuration) = (context.environment, &context.configuration);
-    let internal = |error: std::io::Error| {
-        Failure::new(ErrorCode::Internal, format!("The daemon cannot start: {error}."))
-    };
     if announce {
         // Out of the terminal's session, so that closing it ends nothing. Fails only if that is so already.
         let _ = rustix::process::setsid();
     }
     let paths = environment.paths.clone();
     tabwire_browser::PrivateDir::create(&paths.state)?.subdirectory("logs")?;
-    start_log(&paths.log(), configuration.text(Key::Log).map(|set| set.value), announce).map_err(internal)?;
-    let config = DaemonConfig {
+    start_log(&paths.log(), configuration.text(Key::Log).map(|set| set.value), announce).map_err(no_start)?;
+    // Whoever starts us for a command of his waits for the command; one who typed `daemon run` wants to know.
+    let patience = if announce { daemon_start::START } else { Duration::ZERO };
+    let config = daemon_config(context, paths, patience)?;
+    daemon_runtime()?.block_on(Daemon::run(config, || {
+        if announce {
+            tell(&json!({"ready": true}));
+            let _ = let_go_of_stdout();
+        }
+    }))
+}
+
+/// How a daemon runs, as the environment and the configuration say.
+pub(super) fn daemon_config(
+    context: &Context<'_>,
+    paths: Paths,
+    patience: Duration,
+) -> Result<DaemonConfig, Failure> {
+    let (environment, configuration) = (context.environment, &context.configuration);
+    Ok(DaemonConfig {
         paths,
         port: configuration.port(Key::Port).map_or(DEFAULT_PORT, |set| set.value),
-        self_exe: std::env::current_exe().map_err(internal)?,
+        self_exe: std::env::current_exe().map_err(no_start)?,
         keep_arguments: vec!["keep".to_owned()],
         browser: configuration.text(Key::Browser).map(|set| set.value.to_owned()),
         path_env: environment.path.clone(),
@@ -79,22 +97,19 @@ fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure>
         config_home: environment.config_home.clone(),
         linger: configuration.time(Key::Linger).map(|set| set.value),
         journal: environment.journal,
-        // Whoever starts us for a command of his waits for the command; one who typed `daemon run` wants to know.
-        patience: if announce { daemon_start::START } else { Duration::ZERO },
+        patience,
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
-    };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(16)
-        .enable_all()
-        .build()
-        .map_err(internal)?;
-    runtime.block_on(Daemon::run(config, || {
-        if announce {
-            tell(&json!({"ready": true}));
-            let _ = let_go_of_stdout();
-        }
-    }))
+    })
+}
+
+/// What a daemon runs on.
+pub(super) fn daemon_runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).max_blocking_threads(16).enable_all().build().map_err(no_start)
+}
+
+fn no_start(error: std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Internal, format!("The daemon cannot start: {error}."))
 }
 
 /// The starter waits for the end of our output; it has read all there is.
@@ -112,12 +127,14 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
         "trace" => tracing::Level::TRACE,
         _ => tracing::Level::INFO,
     };
+    // The MCP library logs whole messages, with whatever secrets are in them.
+    let quiet = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_ansi(false).with_target(false);
     if to_file {
         let log = LogFile::open(path)?;
-        builder.with_writer(move || log.clone()).init();
+        builder.with_writer(move || log.clone()).finish().with(quiet).init();
     } else {
-        builder.with_writer(std::io::stderr).init();
+        builder.with_writer(std::io::stderr).finish().with(quiet).init();
     }
     Ok(())
 }

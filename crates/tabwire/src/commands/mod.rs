@@ -16,6 +16,7 @@ pub(crate) mod log;
 mod log_export;
 mod log_follow;
 mod log_lines;
+pub(crate) mod mcp;
 mod passphrase;
 mod policy;
 mod profile;
@@ -184,6 +185,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             let restart = options.restart;
             cdp_url::run(context, http, share_all, options.into_options()?, restart)
         }
+        Command::Mcp(flags) => return mcp::run(context, *flags),
         Command::Doctor { fix, launch } => return doctor::run(context, doctor::Wish { fix, launch }),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),

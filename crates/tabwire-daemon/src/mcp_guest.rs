@@ -1,0 +1,277 @@
+//! One MCP client as the daemon serves it: its calls go the way of every action, and what is its own ends with it.
+//!
+//! Knows nothing of the protocol.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::json;
+use tabwire_journal::{Filter, Reader};
+use tabwire_mcp::{Answering, Asking, Attendant, Backend, Permission};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, McpOpening};
+use tabwire_wire::{ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
+
+use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Attendance, PendingApproval};
+use crate::caller::Caller;
+use crate::daemon::Daemon;
+use crate::limits::{APPROVAL_DEADLINE, GUEST_NAME_BYTES, GUEST_PICTURE_BYTES, LEAVE_DEADLINE};
+use crate::session::Session;
+
+/// One MCP client.
+#[derive(Debug)]
+pub(crate) struct McpGuest {
+    daemon: Arc<Daemon>,
+    caller: Caller,
+    /// What every call begins with.
+    template: ActionRequest,
+    /// Whether the session outlives the client.
+    keeps_session: bool,
+    number: u64,
+    /// What it goes by, for leases and the journal.
+    name: Mutex<ClientName>,
+    /// Tabs that it opened.
+    tabs: Mutex<HashSet<TabId>>,
+}
+
+impl McpGuest {
+    /// A client with a session of its own, unless the user named one.
+    pub(crate) fn new(daemon: Arc<Daemon>, caller: Caller, opening: &McpOpening) -> Result<Self, Failure> {
+        let number = daemon.guests.number();
+        let mut template = opening.request.clone();
+        if !opening.keeps_session {
+            template.session = throw_away_name()?;
+        }
+        let name = template.client.clone().map_or_else(|| plain_name("mcp", number), Ok)?;
+        Ok(Self {
+            daemon,
+            caller,
+            template,
+            keeps_session: opening.keeps_session,
+            number,
+            name: Mutex::new(name),
+            tabs: Mutex::default(),
+        })
+    }
+
+    fn name(&self) -> MutexGuard<'_, ClientName> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tabs(&self) -> MutexGuard<'_, HashSet<TabId>> {
+        self.tabs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session's open tabs, without waiting for anything.
+    fn open_tabs(&self) -> Vec<(TabId, Option<TabId>)> {
+        let session = self.daemon.sessions.find(&self.template.key());
+        let live = session.and_then(|session| session.peek_live().ok().flatten());
+        let tabs = live.map(|live| live.engine.list_tabs()).unwrap_or_default();
+        tabs.into_iter().map(|info| (info.tab, info.opener)).collect()
+    }
+
+    async fn run(&self, name: &str, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+        // Tabs of a session that ends with its client need no telling apart.
+        let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
+        let client = self.name().clone();
+        let used = request.tab;
+        let answered = self.daemon.act(name, request, &self.caller).await;
+        if self.keeps_session {
+            let used = used.or_else(|| answered.as_ref().ok().and_then(|answer| answer.tab));
+            self.note_tabs(&before, &client, used);
+        }
+        answered
+    }
+
+    /// Notes which of the tabs that are new were opened by or for this client.
+    fn note_tabs(&self, before: &[(TabId, Option<TabId>)], client: &ClientName, used: Option<TabId>) {
+        let session = self.daemon.sessions.find(&self.template.key());
+        let place = session.and_then(|session| session.leases.find_place(client));
+        let mut own = self.tabs();
+        for (tab, opener) in self.open_tabs() {
+            let is_new = !before.iter().any(|(known, _)| *known == tab);
+            let is_popup = opener.is_some_and(|opener| own.contains(&opener) || Some(opener) == used);
+            if is_new && (Some(tab) == place || is_popup) {
+                own.insert(tab);
+            }
+        }
+    }
+
+    /// Closes the client's tabs and ends its leases; the session goes on.
+    async fn leave_session(&self, session: &Session) {
+        let name = self.name().clone();
+        let own = std::mem::take(&mut *self.tabs());
+        if let Some(live) = session.find_live().await {
+            let tabs = live.engine.list_tabs();
+            let is_own = |tab: &TabId, opener: Option<TabId>| {
+                own.contains(tab) || opener.is_some_and(|opener| own.contains(&opener))
+            };
+            for info in tabs.iter().filter(|info| is_own(&info.tab, info.opener)) {
+                if let Err(failure) = live.engine.close_tab(info.tab, LEAVE_DEADLINE).await {
+                    tracing::info!(%failure, tab = %info.tab, "a tab of an MCP client did not close");
+                }
+            }
+        }
+        session.leases.forget(&name);
+    }
+
+    /// Ends the session that was made for the client, with its browser.
+    async fn end_session(&self) {
+        let request = ActionRequest { params: json!({}), ..self.request() };
+        let key = request.key();
+        let Some(session) = self.daemon.sessions.find(&key) else { return };
+        // A browser that is just starting is waited for, so that it is ended too.
+        if session.find_live().await.is_some()
+            && let Err(failure) = self.daemon.act("close", request, &self.caller).await
+        {
+            tracing::warn!(%failure, session = %key, "the browser of an MCP client did not end");
+        }
+        self.daemon.sessions.forget(&key);
+        self.daemon.sessions.store().forget_record(&key);
+    }
+}
+
+impl Backend for McpGuest {
+    fn act<'a>(
+        &'a self,
+        name: &'a str,
+        request: ActionRequest,
+    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+        Box::pin(self.run(name, request))
+    }
+
+    fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+        Box::pin(async move {
+            let unreadable = |error: std::io::Error| {
+                let message = format!("The picture {} cannot be read: {error}.", path.display());
+                Failure::new(ErrorCode::Internal, message)
+            };
+            let size = tokio::fs::metadata(path).await.map_err(unreadable)?.len();
+            if size > GUEST_PICTURE_BYTES {
+                return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+            }
+            tokio::fs::read(path).await.map_err(unreadable)
+        })
+    }
+
+    fn journal<'a>(
+        &'a self,
+        request: &'a ActionRequest,
+        rows: usize,
+    ) -> Answering<'a, Result<String, Failure>> {
+        let path = self.daemon.config.paths.journal();
+        let filter = Filter { session: Some(request.session.clone()), ..Filter::default() };
+        Box::pin(async move {
+            let count = u32::try_from(rows).unwrap_or(u32::MAX);
+            let read = tokio::task::spawn_blocking(move || Reader::open(&path)?.last(&filter, count)).await;
+            let rows = match read {
+                Ok(Ok(rows)) => rows,
+                Ok(Err(error)) => {
+                    let message = format!("The journal cannot be read: {error}.");
+                    return Err(Failure::new(ErrorCode::Internal, message));
+                }
+                Err(_) => return Err(Failure::new(ErrorCode::Internal, "The journal was not read.")),
+            };
+            let lines = rows.iter().map(|row| {
+                let origin = row.origin.as_deref().unwrap_or_default();
+                format!("{} {} {} {} {origin}", row.number, row.time, row.action, row.result)
+            });
+            Ok(lines.collect::<Vec<_>>().join("\n"))
+        })
+    }
+
+    fn progress(&self, request: &ActionRequest) -> Progress {
+        self.daemon.progress_of(&request.key())
+    }
+
+    fn request(&self) -> ActionRequest {
+        ActionRequest { client: Some(self.name().clone()), ..self.template.clone() }
+    }
+
+    fn attend(&self) -> Box<dyn Attendant> {
+        let desk = Arc::clone(&self.daemon.approvals);
+        let attendance = desk.attend(Some(self.name().clone()));
+        Box::new(GuestAttendant { desk, attendance })
+    }
+
+    fn introduce(&self, name: &ClientName) {
+        // Who was named by the user keeps that name.
+        if self.template.client.is_none()
+            && let Ok(name) = plain_name(name.as_str(), self.number)
+        {
+            *self.name() = name;
+        }
+    }
+
+    fn another(&self) -> Result<Arc<dyn Backend>, Failure> {
+        let opening = McpOpening {
+            request: self.template.clone(),
+            keeps_session: self.keeps_session,
+            ..McpOpening::default()
+        };
+        let daemon = Arc::clone(&self.daemon);
+        Ok(Arc::new(Self::new(daemon, self.caller.clone(), &opening)?))
+    }
+
+    fn leave(&self) -> Answering<'_, ()> {
+        Box::pin(async move {
+            if !self.keeps_session {
+                return self.end_session().await;
+            }
+            if let Some(session) = self.daemon.sessions.find(&self.template.key()) {
+                self.leave_session(&session).await;
+            }
+        })
+    }
+}
+
+/// Whoever sits at an MCP client, as somebody who can be asked what that client wants.
+struct GuestAttendant {
+    desk: Arc<ApprovalDesk>,
+    attendance: Attendance,
+}
+
+impl Attendant for GuestAttendant {
+    fn next(&self) -> Answering<'_, Asking> {
+        Box::pin(async move {
+            loop {
+                let pending = self.attendance.next(APPROVAL_DEADLINE).await;
+                if let Some(PendingApproval { id, question, .. }) = pending.into_iter().next() {
+                    let ApprovalQuestion { who, session, action, site, capability, why, .. } = question;
+                    let message = format!(
+                        "{who} wants to use `{action}` on {site} in session {session}, which needs `{capability}`: {why}"
+                    );
+                    return Asking { id: id.to_string(), message };
+                }
+            }
+        })
+    }
+
+    fn answer(&self, id: &str, permission: Permission) {
+        let answer = match permission {
+            Permission::Once => ApprovalAnswer::Once,
+            Permission::Session => ApprovalAnswer::Session,
+            Permission::Always => ApprovalAnswer::Always,
+            Permission::No => ApprovalAnswer::No,
+        };
+        // Somebody else may have answered meanwhile.
+        let _ = self.desk.answer(id, answer);
+    }
+}
+
+/// A name for a session that nobody else will ask for.
+fn throw_away_name() -> Result<SessionName, Failure> {
+    let unusable = |what: String| Failure::new(ErrorCode::Internal, what);
+    let mut bytes = [0_u8; 6];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| unusable(format!("The system gives no randomness: {error}.")))?;
+    let word: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    SessionName::new(&format!("mcp-{word}")).map_err(|error| unusable(format!("{error}.")))
+}
+
+/// What a client goes by: what it calls itself, and a number.
+fn plain_name(name: &str, number: u64) -> Result<ClientName, Failure> {
+    let end = name.floor_char_boundary(name.len().min(GUEST_NAME_BYTES));
+    ClientName::new(&format!("{}:{number}", &name[..end]))
+        .map_err(|error| Failure::new(ErrorCode::Internal, format!("{error}.")))
+}

@@ -1,0 +1,79 @@
+//! What a server needs done for it. Knows nothing of how.
+
+use std::path::Path;
+use std::pin::Pin;
+
+use tabwire_wire::api::{ActionAnswer, ActionRequest};
+use tabwire_wire::{ClientName, Failure, Progress};
+
+/// An answer that is waited for.
+pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Something that somebody has to allow before a call goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asking {
+    /// What it is answered by.
+    pub id: String,
+    /// Who wants what, where, and why somebody is asked.
+    pub message: String,
+}
+
+/// What somebody says to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// This one time.
+    Once,
+    /// For as long as the session lasts.
+    Session,
+    /// From now on.
+    Always,
+    /// No.
+    No,
+}
+
+/// Somebody who is there to be asked, for one client's calls; leaves when dropped.
+pub trait Attendant: Send + Sync {
+    /// The next thing that is asked.
+    fn next(&self) -> Answering<'_, Asking>;
+
+    /// Hands an answer in; one that comes too late changes nothing.
+    fn answer(&self, id: &str, permission: Permission);
+}
+
+/// Who runs actions: one for each client, told once who that is.
+pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
+    /// Runs an action. Dropping the answer ends this call and no other.
+    fn act<'a>(
+        &'a self,
+        name: &'a str,
+        request: ActionRequest,
+    ) -> Answering<'a, Result<ActionAnswer, Failure>>;
+
+    /// Reads a picture that an action wrote.
+    fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>>;
+
+    /// The last rows of the journal that are about the session, as text.
+    fn journal<'a>(
+        &'a self,
+        request: &'a ActionRequest,
+        rows: usize,
+    ) -> Answering<'a, Result<String, Failure>>;
+
+    /// What the session is busy with.
+    fn progress(&self, request: &ActionRequest) -> Progress;
+
+    /// What the request of every call begins with.
+    fn request(&self) -> ActionRequest;
+
+    /// Has what this client's calls need asked of whoever sits at the client.
+    fn attend(&self) -> Box<dyn Attendant>;
+
+    /// Takes note of what the client calls itself.
+    fn introduce(&self, name: &ClientName);
+
+    /// A backend of its own for another client of the same door.
+    fn another(&self) -> Result<std::sync::Arc<dyn Backend>, Failure>;
+
+    /// Ends everything of this client: its tabs, its leases, a browser that was started for it alone.
+    fn leave(&self) -> Answering<'_, ()>;
+}

@@ -1,0 +1,119 @@
+//! One call of a tool, from its arguments to its answer. Knows nothing of the protocol's lifecycle.
+
+use std::path::Path;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::{Value, json};
+use tabwire_engine::Definition;
+use tabwire_wire::api::{ActionAnswer, ActionRequest, AnswerForm};
+use tabwire_wire::{ErrorCode, Failure};
+
+use crate::answer::{AnswerText, failed, picture_answer, stretch_answer, structured_answer};
+use crate::arguments::Asked;
+use crate::connection::Connection;
+use crate::limits::{CALLS_AT_ONCE, PICTURE_BYTES};
+use crate::offered_tool::{Deed, OfferedTool};
+
+/// The action whose answer is a picture.
+const PICTURE: &str = "screenshot";
+
+impl Connection {
+    /// Calls a tool. Whatever fails is an answer too.
+    pub(crate) async fn call(&self, tool: &OfferedTool, arguments: Option<JsonObject>) -> CallToolResult {
+        let Ok(_place) = self.places.try_acquire() else {
+            let message = format!("{CALLS_AT_ONCE} calls of this client are under way.");
+            let busy = Failure::new(ErrorCode::Backpressure, message);
+            return failed(&busy.with_hint("Wait for some of them to be answered."));
+        };
+        self.try_call(tool, arguments).await.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    async fn try_call(
+        &self,
+        tool: &OfferedTool,
+        arguments: Option<JsonObject>,
+    ) -> Result<CallToolResult, Failure> {
+        let asked = Asked::read(tool, arguments)?;
+        match tool.deed {
+            Deed::Action(action) => self.call_action(action, asked).await,
+            Deed::Status => self.call_status().await,
+            Deed::More => self.call_more(&asked),
+        }
+    }
+
+    async fn call_action(&self, action: &Definition, asked: Asked) -> Result<CallToolResult, Failure> {
+        let is_picture = action.name == PICTURE;
+        let template = self.backend.request();
+        let request = ActionRequest {
+            params: asked.params,
+            tab: asked.tab,
+            snapshot: asked.snapshot,
+            timeout_ms: asked.timeout_ms.or(template.timeout_ms),
+            text: self.answers == AnswerForm::Text && !is_picture,
+            ..template
+        };
+        let answer = self.backend.act(action.name, request).await?;
+        if is_picture {
+            return self.show_picture(&answer).await;
+        }
+        Ok(match self.answers {
+            AnswerForm::Text => self.tell(action, answer),
+            AnswerForm::Data => structured_answer(&answer),
+        })
+    }
+
+    /// An answer as text, cut where it is too long.
+    fn tell(&self, action: &Definition, mut answer: ActionAnswer) -> CallToolResult {
+        let text = AnswerText::of_action(action, answer.text.take().unwrap_or_default());
+        stretch_answer(self.shelf.first(text.body), &text.after, &answer)
+    }
+
+    async fn show_picture(&self, answer: &ActionAnswer) -> Result<CallToolResult, Failure> {
+        let path = answer.result.get("path").and_then(Value::as_str).unwrap_or_default();
+        let size = answer.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+        let is_large = usize::try_from(size).is_ok_and(|size| size > PICTURE_BYTES);
+        let bytes = if is_large { None } else { Some(self.backend.picture(Path::new(path)).await?) };
+        Ok(picture_answer(answer, bytes.as_deref(), self.answers))
+    }
+
+    async fn call_status(&self) -> Result<CallToolResult, Failure> {
+        let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
+        let answer = self.backend.act("session_status", request).await?;
+        if self.answers == AnswerForm::Data {
+            return Ok(structured_answer(&answer));
+        }
+        if answer.result.get("active").and_then(Value::as_bool) != Some(true) {
+            let text = "There is no browser yet; the first tool that needs one starts it.";
+            return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
+        }
+        let lines =
+            ["name", "state", "tabs", "browser_version", "headed", "isolation", "policy", "crashed_tabs"];
+        let told = lines.into_iter().filter_map(|name| {
+            let value = answer.result.get(name).filter(|value| **value != json!([]))?;
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some(format!("{name}: {value}"))
+        });
+        let text = told.collect::<Vec<_>>().join("\n");
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+    }
+
+    fn call_more(&self, asked: &Asked) -> Result<CallToolResult, Failure> {
+        let handle = asked.params.get("handle").and_then(Value::as_str).ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "`more` was given no handle.")
+                .with_hint("Give the handle that a cut answer ends with.")
+        })?;
+        let stretch = self.shelf.next(handle)?;
+        let answer = ActionAnswer {
+            session: self.backend.request().session,
+            project: self.backend.request().project,
+            tab: None,
+            base_url: None,
+            recovered: false,
+            recovery: None,
+            result: Value::Null,
+            text: None,
+            notices: Vec::new(),
+        };
+        Ok(stretch_answer(stretch, "", &answer))
+    }
+}

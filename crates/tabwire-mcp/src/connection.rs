@@ -1,0 +1,77 @@
+//! One client of the server: what it is offered, who works for it, what is kept for it.
+
+use std::sync::Arc;
+
+use tabwire_wire::api::{AnswerForm, McpOpening};
+use tabwire_wire::{ClientName, Failure};
+use tokio::sync::{Mutex, Semaphore, watch};
+
+use crate::backend::Backend;
+use crate::limits::CALLS_AT_ONCE;
+use crate::shelf::Shelf;
+use crate::tool_set::ToolSet;
+
+/// One client of the server.
+#[derive(Debug)]
+pub struct Connection {
+    pub(crate) backend: Arc<dyn Backend>,
+    pub(crate) tools: Arc<ToolSet>,
+    pub(crate) answers: AnswerForm,
+    pub(crate) shelf: Shelf,
+    pub(crate) places: Semaphore,
+    /// Held while the client is asked something, so that it is asked one thing at a time.
+    pub(crate) asking: Mutex<()>,
+    has_ended: watch::Sender<bool>,
+}
+
+impl Connection {
+    /// A client that a backend works for.
+    ///
+    /// # Errors
+    /// When tools are asked for that do not exist.
+    pub fn new(backend: Arc<dyn Backend>, opening: &McpOpening) -> Result<Self, Failure> {
+        let tools = Arc::new(ToolSet::choose(&opening.tools)?);
+        Ok(Self::with(backend, tools, opening.answers))
+    }
+
+    fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: AnswerForm) -> Self {
+        let (places, shelf) = (Semaphore::new(CALLS_AT_ONCE), Shelf::default());
+        let has_ended = watch::Sender::new(false);
+        Self { backend, tools, answers, shelf, places, asking: Mutex::new(()), has_ended }
+    }
+
+    /// Another client that came in through the same door.
+    pub(crate) fn another(&self) -> Result<Self, Failure> {
+        Ok(Self::with(self.backend.another()?, Arc::clone(&self.tools), self.answers))
+    }
+
+    /// Takes note of what the client calls itself, as far as that is a name.
+    pub(crate) fn introduce(&self, name: &str) {
+        let plain: String = name
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' })
+            .take(32)
+            .collect();
+        if let Ok(name) = ClientName::new(&plain) {
+            self.backend.introduce(&name);
+        }
+    }
+
+    /// Has calls under way answered at once: nobody waits for what they do.
+    pub fn end(&self) {
+        self.has_ended.send_replace(true);
+    }
+
+    /// Waits until the connection is ended.
+    pub(crate) async fn ended(&self) {
+        let mut ended = self.has_ended.subscribe();
+        // The sender lives as long as the connection, which is borrowed here.
+        let _ = ended.wait_for(|ended| *ended).await;
+    }
+
+    /// Ends calls under way and everything of the client.
+    pub async fn leave(&self) {
+        self.end();
+        self.backend.leave().await;
+    }
+}

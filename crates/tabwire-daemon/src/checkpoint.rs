@@ -379,5 +379,5 @@ fn moved(failure: Failure, answered: &Result<Answered, Failure>) -> Failure {
         Ok(_) => "It was done, and what came of it is withheld",
         Err(_) => "It failed, and why is withheld",
     };
-    Failure { message: format!("{done}: the tab is now somewhere else. {}", failure.message), ..failure }
+    Failure { message: format!("{done}, because of where the tab is now. {}", failure.message), ..failure }
 }

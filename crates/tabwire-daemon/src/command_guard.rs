@@ -120,6 +120,10 @@ impl Guard for CommandGuard {
     }
 
     fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool {
+        // The engine has to know of a dialog to go on; what it says is told by actions alone, and those are judged.
+        if self.client == GuardedClient::Engine && method == "Page.javascriptDialogOpening" {
+            return true;
+        }
         let is_plain = matches!(place, GuardedPlace::Browser) || !MethodClass::is_content_event(method);
         is_plain || self.judge_place(place).is_ok()
     }

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tabwire_browser::atomic_file;
-use tabwire_engine::FrameVeil;
+use tabwire_engine::{DownloadRule, FrameVeil};
 use tabwire_mux::{GuardedCommand, GuardedPlace, SharedGuard};
-use tabwire_policy::{Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Rulebook, Site};
+use tabwire_policy::{
+    Address, Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
+};
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 
 use crate::command_guard::{CommandGuard, GuardedClient};
@@ -77,6 +79,22 @@ impl PolicyDesk {
                 let place = GuardedPlace::Target { url: Some(url), page_url: None, is_opened_by_page: false };
                 guard.0.check(&GuardedCommand { method: READING, place, params: None }).is_ok()
             }
+        })
+    }
+
+    /// Which downloads happen in a session: those from, or begun on, sites that may have files written.
+    pub(crate) fn download_rule(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> DownloadRule {
+        let (desk, session) = (Arc::clone(self), session.to_string());
+        DownloadRule::new(move |address, page| {
+            let rulebook = desk.rulebook();
+            let may = |url: &str| {
+                let (address, session) = (Address::read(url), Some(session.as_str()));
+                let capability = Capability::Download;
+                rulebook
+                    .decide(&Question { profile, address: &address, capability, session, now: now() })
+                    .is_allowed()
+            };
+            may(address) || page.is_some_and(may)
         })
     }
 

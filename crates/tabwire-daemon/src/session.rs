@@ -300,6 +300,7 @@ impl Session {
         let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
         engine.set_viewport(options.viewport);
         engine.set_frame_veil(self.policy.veil(options.policy(), &self.key));
+        engine.set_download_rule(self.policy.download_rule(options.policy(), &self.key));
         let engine = Arc::new(engine);
         let (since, is_stopped) = (Instant::now(), AtomicBool::new(false));
         let live =

@@ -1,14 +1,17 @@
 //! Follows a browser's downloads, puts complete ones where they belong and cancels those that are too large.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use serde::Deserialize;
 use serde_json::json;
-use tabwire_cdp::{CdpError, CdpSession, Connection, Event, EventFilter, EventStream, TaskGroup};
-use tabwire_wire::Failure;
+use tabwire_cdp::{
+    CdpError, CdpSession, Connection, Event, EventFilter, EventStream, TargetRegistry, TaskGroup,
+};
+use tabwire_wire::{Failure, TargetId};
 
 use crate::download_log::{DownloadBegun, DownloadLog, DownloadState};
+use crate::download_rule::DownloadRule;
 use crate::files::Files;
 use crate::limits::{DOWNLOADS_AT_ONCE, SETUP_DEADLINE};
 
@@ -19,6 +22,10 @@ pub(crate) struct DownloadKeeper {
     browser: CdpSession,
     /// Where complete files go; none while the browser's downloads are its user's business.
     files: Mutex<Option<Arc<dyn Files>>>,
+    /// Which downloads are let happen; all if nobody says.
+    rule: OnceLock<DownloadRule>,
+    /// The browser's pages, for the rule.
+    pages: OnceLock<TargetRegistry>,
 }
 
 #[derive(Deserialize)]
@@ -53,12 +60,31 @@ impl DownloadKeeper {
         let methods = ["Browser.downloadWillBegin", "Browser.downloadProgress"];
         let events = browser.events(EventFilter::methods(methods));
         let always = files.clone();
-        let keeper = Arc::new(Self { log: DownloadLog::default(), browser, files: Mutex::new(None) });
+        let keeper = Arc::new(Self {
+            log: DownloadLog::default(),
+            browser,
+            files: Mutex::new(None),
+            rule: OnceLock::new(),
+            pages: OnceLock::new(),
+        });
         tasks.start("downloads", follow(events, Arc::downgrade(&keeper), tasks.clone()));
         if let Some(files) = always {
             keeper.take_over(files);
         }
         keeper
+    }
+
+    /// Decides once which downloads are let happen.
+    pub(crate) fn set_rule(&self, rule: DownloadRule, pages: TargetRegistry) {
+        let _ = self.pages.set(pages);
+        // The first one stays: a session is not let loose by asking again.
+        let _ = self.rule.set(rule);
+    }
+
+    /// Where the page is that a download began on; none when it began in a frame of another process.
+    fn page_of(&self, begun: &DownloadBegun) -> Option<String> {
+        let page = self.pages.get()?.find(&TargetId::new(begun.frame_id.as_str()))?;
+        Some(page.url)
     }
 
     /// What has been downloaded.
@@ -120,8 +146,12 @@ impl DownloadKeeper {
         if event.method() == "Browser.downloadWillBegin" {
             let Ok(begun) = event.to::<DownloadBegun>() else { return };
             let guid = begun.guid.clone();
+            let is_allowed =
+                self.rule.get().is_none_or(|rule| rule.allows(&begun.url, self.page_of(&begun).as_deref()));
             if self.log.begin(begun) > DOWNLOADS_AT_ONCE {
                 self.cancel(&guid, "too many downloads were under way at once");
+            } else if !is_allowed {
+                self.cancel(&guid, "the policy does not let files be written from there");
             }
             return;
         }

@@ -7,6 +7,7 @@ mod address;
 mod capability;
 mod decision;
 mod flow;
+mod known_methods;
 mod ledger;
 pub mod limits;
 mod method_class;

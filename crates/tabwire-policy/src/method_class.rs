@@ -1,5 +1,7 @@
 //! Table: what kind of thing a CDP method or event is. What is not listed is unknown, and guarded sessions refuse it.
 
+use crate::known_methods::DOMAINS;
+
 /// What kind of thing a CDP command does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodClass {
@@ -14,55 +16,6 @@ pub enum MethodClass {
     /// Not known, so refused.
     Unknown,
 }
-
-/// Whole domains whose every command is of one kind, unless listed below.
-const DOMAINS: &[(&str, MethodClass)] = &[
-    ("Accessibility", MethodClass::Content),
-    ("Animation", MethodClass::Content),
-    ("Audits", MethodClass::Content),
-    ("CSS", MethodClass::Content),
-    ("Console", MethodClass::Content),
-    ("DOM", MethodClass::Content),
-    ("DOMDebugger", MethodClass::Content),
-    ("DOMSnapshot", MethodClass::Content),
-    ("DOMStorage", MethodClass::Content),
-    ("Debugger", MethodClass::Content),
-    ("Emulation", MethodClass::Housekeeping),
-    ("EventBreakpoints", MethodClass::Content),
-    ("Fetch", MethodClass::Content),
-    ("HeapProfiler", MethodClass::Content),
-    ("IO", MethodClass::Content),
-    ("IndexedDB", MethodClass::Content),
-    ("Input", MethodClass::Content),
-    ("LayerTree", MethodClass::Content),
-    ("Log", MethodClass::Content),
-    ("Media", MethodClass::Content),
-    ("Network", MethodClass::Content),
-    ("Overlay", MethodClass::Content),
-    ("Page", MethodClass::Content),
-    ("Performance", MethodClass::Content),
-    ("PerformanceTimeline", MethodClass::Content),
-    ("Profiler", MethodClass::Content),
-    ("Runtime", MethodClass::Content),
-    ("Security", MethodClass::Content),
-    ("ServiceWorker", MethodClass::Content),
-    ("WebAudio", MethodClass::Content),
-    ("WebAuthn", MethodClass::Content),
-    ("Browser", MethodClass::Everywhere),
-    ("Cast", MethodClass::Everywhere),
-    ("DeviceAccess", MethodClass::Everywhere),
-    ("Extensions", MethodClass::Everywhere),
-    ("FedCm", MethodClass::Everywhere),
-    ("FileSystem", MethodClass::Everywhere),
-    ("Memory", MethodClass::Everywhere),
-    ("Preload", MethodClass::Everywhere),
-    ("PWA", MethodClass::Everywhere),
-    ("Storage", MethodClass::Everywhere),
-    ("SystemInfo", MethodClass::Everywhere),
-    ("Target", MethodClass::Everywhere),
-    ("Tethering", MethodClass::Everywhere),
-    ("Tracing", MethodClass::Everywhere),
-];
 
 /// Commands that are of another kind than their domain.
 const METHODS: &[(&str, MethodClass)] = &[
@@ -179,8 +132,10 @@ impl MethodClass {
         if let Some((_, class)) = METHODS.iter().find(|(name, _)| *name == method) {
             return *class;
         }
-        let Some((domain, _)) = method.split_once('.') else { return Self::Unknown };
-        DOMAINS.iter().find(|(name, _)| *name == domain).map_or(Self::Unknown, |(_, class)| *class)
+        let Some((domain, command)) = method.split_once('.') else { return Self::Unknown };
+        let known = DOMAINS.iter().find(|(name, _, _)| *name == domain);
+        let is_there = |commands: &str| commands.split_whitespace().any(|known| known == command);
+        known.filter(|(_, _, commands)| is_there(commands)).map_or(Self::Unknown, |(_, class, _)| *class)
     }
 
     /// Whether an event tells what is on a page.

@@ -3,6 +3,7 @@
 use tabwire_wire::TabId;
 
 use super::Browser;
+use crate::download_rule::DownloadRule;
 use crate::frame_veil::{FrameVeil, address_of};
 
 /// What browsers show in place of a page that could not be loaded.
@@ -26,6 +27,11 @@ impl Browser {
     /// Decides once which frames of pages are looked into.
     pub fn set_frame_veil(&self, veil: FrameVeil) {
         self.view.set_veil(veil);
+    }
+
+    /// Decides once which downloads are let happen.
+    pub fn set_download_rule(&self, rule: DownloadRule) {
+        self.downloads.set_rule(rule, self.registry.clone());
     }
 
     /// Where a tab is, or the current one, as far as it was told.

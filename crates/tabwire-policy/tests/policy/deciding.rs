@@ -160,6 +160,8 @@ fn methods_are_known_by_what_they_do_and_unknown_ones_are_unknown() {
         ("Network.getAllCookies", MethodClass::Everywhere),
         ("Target.createTarget", MethodClass::Travel),
         ("Surprise.enable", MethodClass::Unknown),
+        ("Page.surprise", MethodClass::Unknown),
+        ("Runtime.", MethodClass::Unknown),
         ("evaluate", MethodClass::Unknown),
         ("", MethodClass::Unknown),
     ] {

@@ -63,6 +63,8 @@ fn t22_a_guarded_session_does_what_was_granted_and_names_the_command_for_the_res
     world.run(&["--session", "free", "open", "--policy", "open", &site.url("b", "/plain")]).succeeded();
     let stricter = world.run(&["--json", "--session", "free", "get-text", "--policy", "guarded"]);
     assert_eq!(stricter.failure().0, "POLICY_DENIED", "{stricter:?}");
+    let past = remedy(&world, &["--session", "free", "console", "--policy", "guarded"]);
+    assert_eq!(past, "tabwire allow '*'", "what an open session has kept is not told");
     let wider = world.run(&["--json", "get-text", "--policy", "open"]);
     assert_eq!(wider.failure().0, "BAD_ARGS", "{wider:?}");
     for loud in [&["--session", "free", "get-text", "--policy", "open", "--quiet"][..], &["status"]] {

@@ -27,7 +27,7 @@ impl Attempt {
         let (world, site) = (guarded(), FixtureSite::start());
         let origin = |name: &str| site.url(name, "").trim_end_matches('/').to_owned();
         let (own, other) = (origin("a"), origin("b"));
-        allow(&world, &[&own, "--act", "--eval", "--download"]);
+        allow(&world, &[&own, "--act", "--eval", "--download", "--carry"]);
         let target = site.url("b", "/frames/denied");
         Self { world, site, own, other, target }
     }
@@ -156,8 +156,7 @@ fn t31_a_page_writes_no_file_until_that_is_granted() {
     // Only for looking at what became of it.
     allow(&world, &["*", "--download"]);
     world.run(&["open", &site.page("/downloads")]).succeeded();
-    let begin =
-        "const a = document.createElement('a'); a.href = '/download/report.txt'; a.download = ''; a.click()";
+    let begin = "{ const a = document.createElement('a'); a.href = '/download/report.txt'; a.download = ''; a.click() }";
     let downloads = || world.run(&["--json", "downloads"]).succeeded().stdout;
     world.eval(begin);
     eventually("it was stopped", 15, || downloads().contains("the policy does not let files be written"));

@@ -142,11 +142,11 @@ impl Daemon {
         let checkpoint =
             self.checkpoint(&live, &session, &request, definition.name, definition.effect.as_str());
         note.place(&live.engine, choice.tab);
-        checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
+        let tab = checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
         // Counted from here: starting a browser and asking somebody take time of their own.
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
         let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
-        let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
+        let context = self.context(&live, tab, deadline, files, &request, &checkpoint);
         let answered = definition.run(&context, request.params.clone()).await;
         choice.settle(&live).await;
         if definition.effect == Effect::Navigate {
@@ -155,7 +155,7 @@ impl Daemon {
         if definition.effect == Effect::Navigate || definition.name == "frame" {
             session.remember(&live);
         }
-        let answered = checkpoint.after(&live.engine, choice.tab, answered, note).await?;
+        let answered = checkpoint.after(&live.engine, context.tab, answered, note).await?;
         if let Some(client) = request.client.as_ref().filter(|_| TAB_CHANGERS.contains(&definition.name)) {
             session.leases.follow_to(client, &answered.value);
         }

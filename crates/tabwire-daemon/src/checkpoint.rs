@@ -28,6 +28,9 @@ const AIMS: &[&str] = &["target", "from", "to", "within", "tab"];
 const SHOWS_WHOLE_PAGE: &[&str] =
     &["screenshot", "pdf", "record", "capture", "diff", "har", "requests", "request", "vitals"];
 
+/// Actions that tell what was on a tab before, which a session without a guard of its own has kept.
+const TELLS_THE_PAST: &[&str] = &["console", "errors", "requests", "request", "har", "record", "capture"];
+
 /// What stands for a title that may not be told.
 const WITHHELD: &str = "(withheld by the policy)";
 
@@ -70,15 +73,25 @@ impl Checkpoint {
         }
     }
 
-    /// Lets an action begin, or refuses it.
+    /// Lets an action begin, or refuses it; gives the tab that was judged, to be the one that is used.
     pub(crate) async fn before(
         &self,
         browser: &Browser,
         tab: Option<TabId>,
         params: &Value,
         note: &mut Note,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<TabId>, Failure> {
         let place = browser.find_whereabouts(named_tab(self.action, params).or(tab));
+        if place.is_none() && self.need.ground == Ground::Page && self.profile == Profile::Guarded {
+            return Err(Failure::new(
+                ErrorCode::TabNotFound,
+                "There is no such tab; it may have been closed.",
+            )
+            .with_hint("Run `tabwire tabs` to see the open ones."));
+        }
+        if !self.is_veiled && TELLS_THE_PAST.contains(&self.action) {
+            self.require(&Address::Everywhere, Capability::Read, note).await?;
+        }
         for address in self.places_before(place.as_ref(), params) {
             // The strongest first: the command that allows it allows reading too.
             for capability in self.need.capabilities.iter().rev() {
@@ -88,10 +101,10 @@ impl Checkpoint {
         for (address, characters) in self.brought(place.as_ref(), params) {
             self.check_flow(&address, characters, note).await?;
         }
-        if let Some(place) = place.filter(|_| self.need.ground == Ground::Page) {
-            self.refuse_hidden_frames(&place, self.is_veiled)?;
-        }
-        Ok(())
+        let Some(place) = place.filter(|_| self.need.ground == Ground::Page) else { return Ok(tab) };
+        self.refuse_hidden_frames(&place, self.is_veiled)?;
+        let is_fixed = self.profile == Profile::Guarded && named_tab(self.action, params).is_none();
+        Ok(if is_fixed { Some(place.tab) } else { tab })
     }
 
     /// Where something goes with this action, and how much of it.
@@ -154,6 +167,15 @@ impl Checkpoint {
         }
         let mut answered = answered;
         let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
+        // The page that was looked at, and the one that the answer tells of.
+        let left =
+            tab.filter(|tab| self.need.ground == Ground::Page && reached.is_some_and(|other| other != *tab));
+        if let Some(place) = left.and_then(|tab| browser.find_whereabouts(Some(tab))) {
+            for address in addresses_of(&place) {
+                let allowed = self.require(&address, Capability::Read, note).await;
+                allowed.map_err(|failure| moved(failure, &answered))?;
+            }
+        }
         let place = browser.find_whereabouts(reached.or(tab));
         for address in place.iter().flat_map(addresses_of) {
             let allowed = self.require(&address, Capability::Read, note).await;
@@ -161,6 +183,9 @@ impl Checkpoint {
             if let Some(site) = Site::of(&address).filter(|_| answered.is_ok()) {
                 self.flows().has_read(&site);
             }
+        }
+        if let Some(place) = place.as_ref().filter(|_| self.need.ground == Ground::Page) {
+            self.refuse_hidden_frames(place, self.is_veiled)?;
         }
         let left_out = place.map(|place| self.unreadable_frames(&place)).unwrap_or_default();
         if let Ok(answered) = answered.as_mut()

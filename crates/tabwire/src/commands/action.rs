@@ -20,6 +20,9 @@ use crate::spinner::spin_with;
 /// How long an action may take when the caller says nothing, as the daemon counts it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a person has to answer whether something may be done.
+const APPROVAL: Duration = Duration::from_secs(60);
+
 /// Asks for one action and tells the user what the daemon wants known.
 pub(crate) fn ask_action(
     context: &Context<'_>,
@@ -42,7 +45,10 @@ pub(crate) fn ask_action(
         ..request
     };
     warn_of_open(context, &request.options, &request.defaults);
-    let timeout = context.timeout.unwrap_or(PATIENCE);
+    let is_guarded = request.options.policy.or(request.defaults.policy) == Some(PolicyProfile::Guarded);
+    // Somebody may have to be asked first.
+    let asking = if is_guarded { APPROVAL } else { Duration::ZERO };
+    let timeout = context.timeout.unwrap_or(PATIENCE).saturating_add(asking);
     let path = format!("/v1/actions/{name}");
     let look = || progress_line(context.environment, &context.key());
     let answer = spin_with(label, context.printer.shows_progress(), look, || {

@@ -1,5 +1,5 @@
-//! Table: every command that Chromium 156 describes, by domain, with what kind of thing the domain does. Domains and commands
-//! that are not here are not known.
+//! Table: every command that Chromium 156 describes, by domain, with what kind of thing the domain does. Domains and
+//! commands that are not here are not known.
 
 use crate::method_class::MethodClass::{self, Content, Everywhere, Housekeeping};
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::chromium::Chromium;
 use crate::process::{is_running, signal};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::{World, wait};
@@ -36,6 +37,14 @@ fn an_interrupt_ends_the_command_and_its_work_and_nothing_else() {
     eventually("nothing is under way", 5, || world.number("pending") == 0);
     assert_eq!(world.eval("document.title"), "stays");
     assert_eq!((world.daemon_pid(), world.pid("browser_pid")), (daemon, browser));
+}
+
+/// Lets time pass, which is what these tests are about. A thread that is parked may be woken early.
+fn pass(time: Duration) {
+    let begun = Instant::now();
+    while let Some(left) = time.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+        std::thread::park_timeout(left);
+    }
 }
 
 /// How many threads a process has: a command that takes its time has one for interrupts.
@@ -110,7 +119,7 @@ fn f34_what_stood_still_for_a_while_goes_on_where_it_was() {
     for process in &sleepers {
         signal(process.pid, Signal::STOP);
     }
-    std::thread::park_timeout(SLEEP);
+    pass(SLEEP);
     for process in &sleepers {
         signal(process.pid, Signal::CONT);
     }
@@ -127,4 +136,37 @@ fn f34_what_stood_still_for_a_while_goes_on_where_it_was() {
         })
     });
     assert!(!world.log().contains("was gone"), "{}", world.log());
+}
+
+/// Longer than an attached browser may be silent before it counts as gone.
+const STANDSTILL: Duration = Duration::from_secs(14);
+
+#[test]
+fn f34_a_daemon_that_stood_still_blames_nobody_for_it() {
+    let (world, browser) = (World::new(), Chromium::with_port());
+    world.open(&["data:text/html,<title>launched</title>"]);
+    let attached = ["--session", "attached"];
+    let port = browser.port().to_string();
+    world
+        .run(&[&attached[..], &["open", "--cdp", &port, "data:text/html,<title>attached</title>"]].concat())
+        .succeeded();
+    let arguments = ["wait-for", "--function", "window.done", "--timeout", "60s"];
+    let waiting = world.start(&[&attached[..], &arguments].concat());
+    let is_waiting = || world.json(&["status"])["sessions"][0]["pending"].as_i64() > Some(0);
+    eventually("the wait is under way", 10, is_waiting);
+    let daemon = world.daemon_pid();
+    signal(daemon, Signal::STOP);
+    pass(STANDSTILL);
+    signal(daemon, Signal::CONT);
+    for (session, title) in [("attached", "attached"), ("default", "launched")] {
+        let asked = Instant::now();
+        let fresh = ["--session", session, "--timeout", "5s", "eval", "document.title"];
+        let outcome = world.run(&fresh).succeeded();
+        assert_eq!((outcome.text(), outcome.stderr.as_str()), (title, ""), "{session}: nothing was lost");
+        assert!(asked.elapsed() < Duration::from_secs(5), "{session}: {:?}", asked.elapsed());
+    }
+    world.run(&[&attached[..], &["eval", "window.done = true"]].concat()).succeeded();
+    wait(waiting, &arguments).succeeded();
+    assert_eq!(world.daemon_pid(), daemon);
+    world.run(&[&attached[..], &["close"]].concat()).succeeded();
 }

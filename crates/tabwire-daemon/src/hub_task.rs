@@ -20,6 +20,7 @@ use crate::limits::{
     FRAMES_IN_A_ROW, PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES,
 };
 use crate::place::Place;
+use crate::waking_clock::WakingClock;
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 type Read = Result<(ClientId, FrameSource, Result<Option<Framed>, TransportError>), Aborted>;
@@ -67,6 +68,7 @@ pub(crate) struct HubTask {
     /// Who waits for what the mux was asked for, by ticket.
     asked: HashMap<u64, Asked>,
     next_ticket: u64,
+    clock: WakingClock,
     heard: Instant,
     probed: Instant,
     events_dropped: u64,
@@ -113,6 +115,7 @@ impl HubTask {
             next_client: 0,
             asked: HashMap::new(),
             next_ticket: 0,
+            clock: WakingClock::new(now),
             heard: now,
             probed: now,
             events_dropped: 0,
@@ -165,8 +168,13 @@ impl HubTask {
         }
     }
 
+    /// The time as far as this process ran.
+    fn now(&mut self) -> Instant {
+        self.clock.read(Instant::now())
+    }
+
     fn handle(&mut self, woken: Woken) -> Result<(), &'static str> {
-        let now = Instant::now();
+        let now = self.now();
         match woken {
             Woken::Browser(read) => return self.browser_read(read, now),
             Woken::UpstreamFlushed(Ok(())) => self.waiting = 0,
@@ -378,7 +386,8 @@ impl HubTask {
                 if let Some(line) = self.lines.get_mut(&client) {
                     if let Err(overflow) = line.queue.push(frame, class) {
                         tracing::warn!(%client, %overflow, "a client is disconnected");
-                        self.drop_client(client, Farewell::Overloaded(TOO_SLOW), Instant::now());
+                        let now = self.now();
+                        self.drop_client(client, Farewell::Overloaded(TOO_SLOW), now);
                         return;
                     }
                     self.dirty.push(client);
@@ -443,7 +452,8 @@ impl HubTask {
                     line.sink = Some(sink);
                     if line.queue.is_empty() {
                         if let Some(sentence) = line.closing {
-                            self.drop_client(client, Farewell::Gone(sentence), Instant::now());
+                            let now = self.now();
+                            self.drop_client(client, Farewell::Gone(sentence), now);
                         }
                         return;
                     }
@@ -455,7 +465,10 @@ impl HubTask {
                     }));
                     return;
                 }
-                Err(_) => return self.drop_client(client, Farewell::Done, Instant::now()),
+                Err(_) => {
+                    let now = self.now();
+                    return self.drop_client(client, Farewell::Done, now);
+                }
             }
         }
     }

@@ -64,6 +64,7 @@ mod token;
 mod told_parameters;
 mod told_result;
 mod vault;
+mod waking_clock;
 mod wish;
 
 pub use approval_desk::{

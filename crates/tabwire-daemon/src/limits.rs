@@ -38,6 +38,9 @@ pub const PUMP_BYTES: usize = 1024 * 1024;
 /// How often deadlines are looked at.
 pub const TICK: Duration = Duration::from_secs(1);
 
+/// How long between two looks at the clock until the process counts as having stood still meanwhile: three ticks.
+pub const STANDSTILL: Duration = Duration::from_secs(3);
+
 /// Silence of a browser behind a websocket after which it is asked for a sign of life.
 pub const UPSTREAM_SILENCE: Duration = Duration::from_secs(5);
 

@@ -1,6 +1,6 @@
 //! Project chores, run as `cargo xtask <command>`.
 //!
-//! Knows the repository and the tools on this machine. Knows nothing of browsers or protocols.
+//! Knows the repository and the tools on this machine. Knows nothing of protocols.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -12,6 +12,7 @@ mod reference;
 mod repository;
 mod rust_code;
 mod setup;
+mod soak;
 mod source_tree;
 mod step;
 mod test_code;
@@ -30,6 +31,8 @@ Usage: cargo xtask <command>
   setup [--yes]      install what the tests need and is missing; asks first
   test [filter...]   setup, format, lints, all tests; with a filter only matching tests
   bench [name...]    run the benchmarks of the tabwire crate, or only the named ones
+  soak [--minutes N] [--seed N]
+                     live through faults at random, 10 minutes unless told; fails when something grows
   gen                write the generated reference pages under docs/reference
   tidy               run the house-rule checks and print what they find
   help               this text";
@@ -55,6 +58,7 @@ fn run(arguments: &[String]) -> Result<(), Trouble> {
         "setup" => setup::run(&repository, setup::Consent::from_arguments(rest)?),
         "test" => test_command::run(&repository, rest),
         "bench" => bench::run(&repository, rest),
+        "soak" => soak::run(&repository, rest),
         "gen" if rest.is_empty() => reference::write_all(&repository),
         "tidy" if rest.is_empty() => tidy::print_all(&repository),
         "gen" | "tidy" => Err(Trouble::Usage(format!("`{command}` takes no arguments"))),

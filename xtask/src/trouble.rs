@@ -18,6 +18,8 @@ pub(crate) enum Trouble {
     Malformed { path: PathBuf, problem: String },
     /// Something must be installed by hand first.
     NeedsPerson { what: String, hint: String },
+    /// The soak found this.
+    Soaked(String),
     /// The tidy checks found this many places.
     Untidy(usize),
 }
@@ -40,7 +42,7 @@ impl Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Trouble::Usage(problem) => write!(formatter, "{problem}"),
+            Trouble::Usage(problem) | Trouble::Soaked(problem) => write!(formatter, "{problem}"),
             Trouble::StepFailed { step, command } => {
                 write!(formatter, "step `{step}` failed. Run it alone with: {command}")
             }

@@ -33,6 +33,7 @@ mod mcp;
 mod mcp_client;
 mod mcp_http;
 mod mcp_sdk;
+mod mcp_setup;
 mod mcp_stock;
 mod network;
 mod policy;

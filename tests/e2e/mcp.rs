@@ -211,6 +211,15 @@ fn f22_f25_whoever_dies_takes_what_is_its_own_along_and_nothing_else() {
     assert!(last.starts_with("OUTCOME_UNKNOWN: ") && last.contains("\nnext: "), "{last}");
     assert_eq!(client.process.wait().expect("it ends").code(), Some(1));
 
+    // So does a daemon that is killed under a client with a browser of its own: the next one ends that.
+    let mut client = McpClient::start(&world, &["--policy", "open"]);
+    client.text("navigate", json!({"url": site.page("/plain")}));
+    assert!(world.browser_processes().len() > before);
+    kill(u32::try_from(world.daemon_pid()).expect("a process"));
+    client.process.wait().expect("it ends");
+    assert_eq!(tabs()[0]["tab"], users.as_str(), "the user's session is taken up again");
+    eventually("the client's browser ends", 5, || world.browser_processes().len() == before);
+
     // A wrapper holds stdin open, but whoever started the server is killed (F26).
     let mut command = world.command("sh", &["-c", "\"$0\" mcp; true", env!("CARGO_BIN_EXE_tabwire")]);
     let mut wrapper = command.stdin(Stdio::piped()).spawn().expect("a shell");
@@ -322,7 +331,7 @@ fn over_http_the_same_is_served_to_who_has_the_address_until_the_command_ends() 
 fn t39_no_secret_shows_in_answers_logs_or_the_journal() {
     const CANARY: &str = "canary-7f3a";
     let (world, site) = (World::new().with("TABWIRE_LOG", "trace"), FixtureSite::start());
-    let mut client = McpClient::start(&world, &["--tools", "all", "--policy", "open"]);
+    let mut client = McpClient::start(&world, &["--tools", "all", "--policy", "open", "--timeout", "3s"]);
     client.text("navigate", json!({"url": site.page("/form")}));
     client.text("fill", json!({"selector": "#password", "value": CANARY}));
     client.text("eval", json!({"expression": format!("document.cookie = 'id={CANARY}'; 1")}));

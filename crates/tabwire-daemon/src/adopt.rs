@@ -9,6 +9,7 @@ use tabwire_wire::Failure;
 
 use crate::daemon::Daemon;
 use crate::fleet::in_background;
+use crate::mcp_guest::is_throw_away;
 use crate::session::gone;
 use crate::session_record::{RunningRecord, SessionRecord};
 use crate::sweeping::sweep_all;
@@ -33,6 +34,7 @@ impl Daemon {
         if !swept.removed.is_empty() {
             tracing::info!(removed = ?swept.removed, "cleared what was stale");
         }
+        self.forget_lost_guests();
         let records = self.running_records();
         if !records.is_empty() {
             self.learn_secrets().await;
@@ -64,6 +66,15 @@ impl Daemon {
             Ok(Ok(Ok(logins))) => logins.iter().for_each(|login| self.concealment.learn(login)),
             Ok(Ok(Err(failure))) => tracing::info!(%failure, "the saved logins were not looked at"),
             Ok(Err(_)) | Err(_) => tracing::warn!("the saved logins could not be looked at in time"),
+        }
+    }
+
+    /// Forgets sessions that were made for MCP clients: those went with the daemon that served them. Their browsers are
+    /// then nobody's.
+    fn forget_lost_guests(&self) {
+        let store = self.sessions.store();
+        for key in store.list(None).iter().filter(|key| is_throw_away(&key.name)) {
+            store.forget_record(key);
         }
     }
 

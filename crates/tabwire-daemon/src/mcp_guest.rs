@@ -259,6 +259,15 @@ impl Attendant for GuestAttendant {
     }
 }
 
+/// How names of sessions begin that end with their client; twelve hexadecimal digits follow.
+const THROW_AWAY: &str = "mcp-";
+
+/// Whether a session was made for an MCP client alone.
+pub(crate) fn is_throw_away(name: &SessionName) -> bool {
+    let word = name.as_str().strip_prefix(THROW_AWAY);
+    word.is_some_and(|word| word.len() == 12 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 /// A name for a session that nobody else will ask for.
 fn throw_away_name() -> Result<SessionName, Failure> {
     let unusable = |what: String| Failure::new(ErrorCode::Internal, what);
@@ -266,7 +275,7 @@ fn throw_away_name() -> Result<SessionName, Failure> {
     getrandom::fill(&mut bytes)
         .map_err(|error| unusable(format!("The system gives no randomness: {error}.")))?;
     let word: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    SessionName::new(&format!("mcp-{word}")).map_err(|error| unusable(format!("{error}.")))
+    SessionName::new(&format!("{THROW_AWAY}{word}")).map_err(|error| unusable(format!("{error}.")))
 }
 
 /// What a client goes by: what it calls itself, and a number.
@@ -274,4 +283,20 @@ fn plain_name(name: &str, number: u64) -> Result<ClientName, Failure> {
     let end = name.floor_char_boundary(name.len().min(GUEST_NAME_BYTES));
     ClientName::new(&format!("{}:{number}", &name[..end]))
         .map_err(|error| Failure::new(ErrorCode::Internal, format!("{error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_that_was_made_for_a_client_is_known_by_its_name() {
+        let name = throw_away_name().expect("randomness");
+        assert!(is_throw_away(&name), "{}", name.as_str());
+        for users in ["mcp-work", "mcp-0123456789ax", "mcp-0123456789abc", "default"] {
+            assert!(!is_throw_away(&SessionName::new(users).expect("a name")), "{users}");
+        }
+        assert_eq!(plain_name("claude-code", 3).expect("a name").as_str(), "claude-code:3");
+        assert!(plain_name(&"x".repeat(500), 3).is_ok());
+    }
 }

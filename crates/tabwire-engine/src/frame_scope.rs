@@ -1,10 +1,13 @@
 //! Where targets, snapshots and scripts are meant when nothing else is said: the whole page, or a frame that the caller
 //! chose. Knows nothing of how frames are named by callers.
 
+use std::sync::atomic::Ordering;
+
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::driver::{Frame, Place};
+use crate::limits::FRAMES_COME;
 use crate::page::Page;
 
 impl Page {
@@ -37,9 +40,23 @@ impl Page {
     pub(crate) async fn has_lost_frame(&self, deadline: Deadline) -> bool {
         let Some(chosen) = self.chosen_frame().clone() else { return false };
         if self.driver().has_frame(&chosen) {
+            self.has_seen_frame().store(true, Ordering::Relaxed);
             return false;
         }
         let known = self.driver().prepared(deadline).await.is_ok() && self.catch_up().await.is_ok();
+        if known && !self.has_seen_frame().swap(true, Ordering::Relaxed) {
+            // Frames in processes of their own are told of one after the other, those inside others last.
+            let comes = async {
+                loop {
+                    let known = self.asked_frames();
+                    if self.driver().has_frame(&chosen) {
+                        break;
+                    }
+                    self.driver().frames_other_than(known).await;
+                }
+            };
+            let _ = tokio::time::timeout(FRAMES_COME, comes).await;
+        }
         known && !self.driver().has_frame(&chosen)
     }
 

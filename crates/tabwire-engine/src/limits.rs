@@ -340,3 +340,6 @@ pub const FUNCTION_TURN: Duration = Duration::from_secs(1);
 
 /// Frames of a page that are listed.
 pub const FRAMES_TOLD: usize = 200;
+
+/// How long a frame that an earlier daemon knew may take to be told of again before it counts as gone.
+pub const FRAMES_COME: Duration = Duration::from_secs(3);

@@ -1,5 +1,6 @@
 //! One tab's page: the driver that reaches it, what is known of it, and the refs given out for it.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
@@ -35,6 +36,8 @@ struct Inner {
     memory: Mutex<SnapshotMemory>,
     /// The frame that is meant where nothing else is said; none for the main one.
     chosen_frame: Mutex<Option<FrameId>>,
+    /// Whether it was there once, as far as this page's life goes: one that an earlier daemon knew may be yet to come.
+    has_seen_frame: AtomicBool,
     /// Held while one action's input events are sent, so that two never mix.
     hands: tokio::sync::Mutex<Mouse>,
 }
@@ -73,6 +76,7 @@ impl Page {
             refs: Mutex::default(),
             memory: Mutex::default(),
             chosen_frame: Mutex::default(),
+            has_seen_frame: AtomicBool::new(false),
             hands: tokio::sync::Mutex::default(),
         };
         Self { inner: Arc::new(inner) }
@@ -121,6 +125,11 @@ impl Page {
     /// The frame that the caller chose, if it is not the main one.
     pub(crate) fn chosen_frame(&self) -> MutexGuard<'_, Option<FrameId>> {
         self.inner.chosen_frame.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the chosen frame was there once.
+    pub(crate) fn has_seen_frame(&self) -> &AtomicBool {
+        &self.inner.has_seen_frame
     }
 
     /// Keeps other actions' input away until the guard goes.

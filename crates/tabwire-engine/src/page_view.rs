@@ -59,7 +59,11 @@ impl Page {
         within: Option<&str>,
         deadline: Deadline,
     ) -> Result<(FrameId, Option<ElementKey>), Failure> {
-        let Some(within) = within else { return Ok((self.scope_or_main(), None)) };
+        let Some(within) = within else {
+            // One that is gone is told of when the action is done.
+            self.has_lost_frame(deadline).await;
+            return Ok((self.scope_or_main(), None));
+        };
         if let Locator::Ref(given) = Locator::parse(within)? {
             let handle = self.find_ref(given)?;
             return Ok((handle.frame, Some(handle.key)));

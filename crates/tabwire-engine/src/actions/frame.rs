@@ -73,6 +73,7 @@ impl Action for ChooseFrame {
         let page = context.page().await?;
         page.driver().prepared(context.deadline).await?;
         page.catch_up().await?;
+        page.has_lost_frame(context.deadline).await;
         match self.frame.as_deref().map(str::trim) {
             None => {}
             Some(MAIN) => context.browser.choose_frame(&page, None),

@@ -1,5 +1,7 @@
 //! Frames that were chosen in tabs: noted in the book, so that they outlive commands and daemons.
 
+use std::sync::atomic::Ordering;
+
 use tabwire_cdp::Deadline;
 use tabwire_wire::FrameId;
 
@@ -11,6 +13,7 @@ impl Browser {
     /// Chooses the frame of a tab that is meant from now on where nothing else is said; none for the main one.
     pub(crate) fn choose_frame(&self, page: &Page, frame: Option<FrameId>) {
         self.state().book.choose_frame(page.target(), frame.clone());
+        page.has_seen_frame().store(true, Ordering::Relaxed);
         *page.chosen_frame() = frame;
     }
 

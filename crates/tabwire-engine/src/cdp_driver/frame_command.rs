@@ -35,19 +35,38 @@ impl CdpDriver {
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
         let found = self.frames().find_own_world(frame);
-        let missing = |message: &str| {
-            let message = message.to_owned();
-            let error = CdpError::Protocol { method: method.into(), code: 0, message, data: None };
-            Box::pin(async move { Err(error) }) as Reply<Value, CdpError>
+        if method == EVALUATE && !matches!(found, Some((_, Some(_)))) {
+            let (driver, frame, params) = (self.clone(), frame.clone(), params.clone());
+            return Box::pin(async move { driver.evaluate_when_told(&frame, &params, deadline).await });
+        }
+        let Some((session, world)) = found else {
+            return Box::pin(async move { Err(refused(method, "Cannot find context: the frame is gone")) });
         };
-        let Some((session, world)) = found else { return missing("Cannot find context: the frame is gone") };
         let mut params = params.clone();
-        if method == EVALUATE {
-            let Some(world) = world else { return missing("the frame runs no scripts") };
+        if let Some(world) = world.filter(|_| method == EVALUATE) {
             params["contextId"] = json!(world.number());
         }
         let begun = session.begin(method, &params, deadline);
         Box::pin(async move { begun?.answer().await.and_then(|answer| answer.to()) })
+    }
+
+    /// Runs a script in a frame whose own world has not been told of yet: its process may just have joined.
+    async fn evaluate_when_told(
+        &self,
+        frame: &FrameId,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Result<Value, CdpError> {
+        // Answered after what the process says of its worlds; what fails here shows below.
+        let _ = self.world_of(frame, deadline).await;
+        let _ = self.catch_up(deadline).await;
+        let found = self.frames().find_own_world(frame);
+        let Some((session, Some(world))) = found else {
+            return Err(refused(EVALUATE, "the frame runs no scripts"));
+        };
+        let mut params = params.clone();
+        params["contextId"] = json!(world.number());
+        session.send(EVALUATE, &params, deadline).await.and_then(|answer| answer.to())
     }
 
     /// The frame that an element holds, as the browser says.
@@ -71,4 +90,8 @@ impl CdpDriver {
         let described: Described = node.map_err(failed)?.to().map_err(failed)?;
         Ok(described.node.frame_id)
     }
+}
+
+fn refused(method: &'static str, message: &str) -> CdpError {
+    CdpError::Protocol { method: method.into(), code: 0, message: message.to_owned(), data: None }
 }

@@ -46,7 +46,7 @@ impl Action for TabNew {
             "tabwire tab-new example.org",
             "Open an address in a new tab, which becomes the current one.",
         ),
-        Example::new("tab=$(tabwire tab-new --raw example.org)", "Keep the new tab's id, for --tab."),
+        Example::new("tabwire tab-new --raw example.org", "Print only the new tab's id, for --tab."),
     ];
     type Output = OpenedTab;
 

@@ -18,6 +18,7 @@ fn f01_a_browser_killed_during_a_command_fails_it_at_once_and_the_next_one_recov
     let running = world.start(&["--json", "eval", "await new Promise((done) => setTimeout(done, 60000))"]);
     eventually("the command is under way", 10, || world.number("pending") > 0);
     let killed = Instant::now();
+    world.expect_litter();
     kill(browser);
     let outcome = wait(running, &["eval"]);
     // The row's 250 ms hold from the daemon's notice on; a loaded machine and a process's end come on top.

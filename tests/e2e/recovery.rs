@@ -18,6 +18,7 @@ fn a_killed_browser_comes_back_with_its_tabs() {
             .any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("#deep")))
     });
     let browser = world.pid("browser_pid");
+    world.expect_litter();
     kill(browser);
     eventually("it is gone", 10, || !is_running(browser));
 
@@ -65,6 +66,7 @@ fn saved_state_comes_back_and_a_failed_restore_keeps_the_good_save() {
     std::fs::write(&secret, "correct horse\n").expect("written");
     world.open(&[&site.url("a", "/plain")]);
     assert_eq!(world.eval("`${document.cookie} ${localStorage.getItem('k')}`"), "login=yes kept");
+    world.expect_litter();
     kill(world.pid("browser_pid"));
     eventually("the daemon knows", 10, || world.json(&["session", "status"])["result"]["active"] == false);
     let answer = world.json(&["eval", "document.cookie"]);
@@ -81,6 +83,7 @@ fn daemon_and_browser_lost_together_are_found_out_by_the_next_command() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.url("a", "/plain")]);
     let (daemon, keeper, browser) = (world.daemon_pid(), world.pid("keeper_pid"), world.pid("browser_pid"));
+    world.expect_litter();
     for process in [daemon, keeper, browser] {
         kill(process);
     }

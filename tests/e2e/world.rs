@@ -43,7 +43,7 @@ pub(crate) struct World {
     /// Browsers' process groups and daemons' ports that were seen, to be looked for at the end.
     groups: Mutex<BTreeSet<i32>>,
     ports: Mutex<BTreeSet<u16>>,
-    /// Whether a browser was killed, which leaves temporary directories of its own that nobody can tell whose they were.
+    /// Whether a browser was killed, which leaves temporary directories that do not say whose they were.
     has_litter: AtomicBool,
 }
 

@@ -8,8 +8,10 @@ use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::driver::Frame;
 use crate::element::{Aim, TargetArguments, milliseconds_left, with_grace};
+use crate::limits::FRAME_LOOK;
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef};
+use crate::waiting::told_or_left;
 
 /// What one frame's agent found.
 #[derive(Debug, Deserialize)]
@@ -119,7 +121,14 @@ impl Page {
         self.unless_blocked(async {
             tokio::select! {
                 biased;
-                waited = select_ok(waits) => Ok(waited.is_ok()),
+                waited = select_ok(waits.into_iter().map(told_or_left)) => match waited {
+                    Ok((true, _)) => Ok(true),
+                    Ok((false, _)) => {
+                        tokio::time::sleep(FRAME_LOOK).await;
+                        Ok(tokio::time::Instant::now() < deadline.instant())
+                    }
+                    Err(_) => Ok(false),
+                },
                 () = others => Ok(true),
             }
         })

@@ -289,6 +289,9 @@ pub const SECRETS_KNOWN: usize = 200;
 /// Characters a secret has at least to be looked for in texts: shorter ones are part of other words.
 pub const SECRET_SHORTEST: usize = 4;
 
+/// How long to wait before a frame is asked again whose document went while it was asked.
+pub const FRAME_LOOK: Duration = Duration::from_millis(20);
+
 /// How long gathering evidence of one action may take.
 pub const EVIDENCE_DEADLINE: Duration = Duration::from_secs(10);
 

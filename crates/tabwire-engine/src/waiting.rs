@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
+use crate::driver::Reply;
 use crate::element::{milliseconds_left, with_grace};
 use crate::evaluation::Evaluation;
 use crate::event_mix::EventMix;
+use crate::limits::FRAME_LOOK;
 use crate::limits::FUNCTION_TURN;
 use crate::locator::Locator;
 use crate::navigation::LoadState;
@@ -140,22 +142,22 @@ impl Page {
                     for wait in waits {
                         wait.await?;
                     }
-                    return Ok(());
+                    return Ok(true);
                 }
-                select_ok(waits).await.map(drop)
+                select_ok(waits.into_iter().map(told_or_left)).await.map(|(held, _)| held)
             };
             let waited = self
                 .unless_blocked(async {
                     tokio::select! {
                         biased;
-                        held = held => held.map(|()| true),
+                        held = held => held,
                         () = others, if frame.is_none() => Ok(false),
                     }
                 })
                 .await;
             match waited {
-                // Other frames are there now; they are asked too.
-                Ok(false) => {}
+                // Other frames are there now, or other documents in them; they are asked too.
+                Ok(false) => tokio::time::sleep(FRAME_LOOK).await,
                 // The document went meanwhile; the new one is asked.
                 Err(failure) if failure.code == ErrorCode::TargetGone && !self.is_gone() => {
                     self.stay_within(deadline)?;
@@ -262,6 +264,17 @@ fn never_true(deadline: Deadline) -> Failure {
     let message = format!("The function did not become true within {} ms.", deadline.length().as_millis());
     Failure::new(ErrorCode::Timeout, message)
         .with_hint("Try it with `tabwire eval`, or pass a longer --timeout.")
+}
+
+/// Whether a frame's wait held; one whose document went meanwhile is to be asked again.
+pub(crate) fn told_or_left(wait: Reply<Value>) -> Reply<bool> {
+    Box::pin(async move {
+        match wait.await {
+            Ok(_) => Ok(true),
+            Err(failure) if failure.code == ErrorCode::TargetGone => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    })
 }
 
 /// Whether an address matches a pattern: `*` stands for anything, and a pattern without one must be part of it.

@@ -1,5 +1,6 @@
 //! Daemons that are killed, doubled, signalled or outdated: browsers, tabs and addresses outlive them.
 
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -111,8 +112,8 @@ fn f27_a_terminated_daemon_leaves_the_browser_to_the_next() {
     assert_eq!(sights(&world), before);
 }
 
-#[test]
-fn f27_a_second_signal_does_not_wait_for_work() {
+/// A daemon that was told to end while a command runs, the command, and its process.
+fn daemon_that_waits_for_its_work() -> (World, Child, i32) {
     let world = World::new().with("TABWIRE_LINGER", "30");
     world.open(&["about:blank"]);
     let running = world.start(&["--json", "eval", "await new Promise((done) => setTimeout(done, 60000))"]);
@@ -121,6 +122,12 @@ fn f27_a_second_signal_does_not_wait_for_work() {
     signal(daemon, Signal::TERM);
     eventually("it stops listening", 5, || !world.socket().exists());
     assert!(is_running(daemon), "it waits for the command");
+    (world, running, daemon)
+}
+
+#[test]
+fn f27_a_second_signal_does_not_wait_for_work() {
+    let (world, running, daemon) = daemon_that_waits_for_its_work();
     let asked = Instant::now();
     signal(daemon, Signal::TERM);
     eventually("the daemon ends", 5, || !is_running(daemon));
@@ -131,13 +138,7 @@ fn f27_a_second_signal_does_not_wait_for_work() {
 
 #[test]
 fn f27_a_command_given_while_a_daemon_ends_is_served_by_the_next_as_soon_as_it_has() {
-    let world = World::new().with("TABWIRE_LINGER", "30");
-    world.open(&["about:blank"]);
-    let running = world.start(&["--json", "eval", "await new Promise((done) => setTimeout(done, 60000))"]);
-    eventually("the command is under way", 10, || world.number("pending") > 0);
-    let daemon = world.daemon_pid();
-    signal(daemon, Signal::TERM);
-    eventually("it stops listening", 5, || !world.socket().exists());
+    let (world, running, daemon) = daemon_that_waits_for_its_work();
     let mut waiting = world.start(&["eval", "1"]);
     eventually("the next daemon waits for its place", 10, || {
         world.processes().iter().filter(|process| process.command.contains("daemon run")).count() == 2

@@ -114,6 +114,11 @@ impl Checkpoint {
             .filter_map(|wanted| checked_address(wanted).ok())
             .map(|whole| (Address::read(&whole), letters_after_host(&whole)))
             .collect();
+        if self.action == ADDRESS_OF_PAGE.0 {
+            let wanted = params.get(ADDRESS_OF_PAGE.1).and_then(Value::as_str);
+            brought.extend(wanted.map(|wanted| (Address::read(wanted), letters_after_host(wanted))));
+            return brought;
+        }
         let is_given = |capability: &Capability| matches!(capability, Capability::Act | Capability::Eval);
         if self.need.ground == Ground::Page && self.need.capabilities.iter().any(is_given) {
             let here = place.map(addresses_of).unwrap_or_default().into_iter().next();
@@ -128,11 +133,9 @@ impl Checkpoint {
         let Some(flow) = self.flows().flow_to(&site, characters) else { return Ok(()) };
         note.flow(&flow);
         if flow.is_long() {
-            let allowed = self.require(address, Capability::Carry, note).await;
-            allowed.map_err(|failure| Failure {
-                message: format!("{} {}", flow.sentence(), failure.message),
-                ..failure
-            })?;
+            let mut decision = self.decide(&self.desk.rulebook(), address, Capability::Carry);
+            decision.explain(&flow.sentence());
+            self.obey(&decision, Capability::Carry, note).await?;
         }
         self.flows().is_brought(&flow);
         Ok(())
@@ -238,11 +241,21 @@ impl Checkpoint {
         note: &mut Note,
     ) -> Result<(), Failure> {
         let decision = self.decide(&self.desk.rulebook(), address, capability);
+        self.obey(&decision, capability, note).await
+    }
+
+    /// Does as was decided, which may be to ask somebody.
+    async fn obey(
+        &self,
+        decision: &Decision,
+        capability: Capability,
+        note: &mut Note,
+    ) -> Result<(), Failure> {
         let by = decision.source().as_str();
-        let (verdict, answer) = match &decision {
+        let (verdict, answer) = match decision {
             Decision::Allow { .. } => (Verdict::Allow, Ok(())),
-            Decision::Deny { .. } => (Verdict::Deny, Err(refusal(&decision))),
-            Decision::Ask { .. } => (Verdict::Ask, self.ask(&decision, note).await),
+            Decision::Deny { .. } => (Verdict::Deny, Err(refusal(decision))),
+            Decision::Ask { .. } => (Verdict::Ask, self.ask(decision, note).await),
         };
         note.ruled(ruling(verdict, by, Some(capability.as_str())));
         answer

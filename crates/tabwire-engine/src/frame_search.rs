@@ -125,11 +125,11 @@ impl Page {
                     Ok((true, _)) => Ok(true),
                     Ok((false, _)) => {
                         tokio::time::sleep(FRAME_LOOK).await;
-                        Ok(tokio::time::Instant::now() < deadline.instant())
+                        Ok(self.may_change(deadline))
                     }
                     Err(_) => Ok(false),
                 },
-                () = others => Ok(true),
+                () = others => Ok(self.may_change(deadline)),
             }
         })
         .await

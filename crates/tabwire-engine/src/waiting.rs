@@ -131,6 +131,8 @@ impl Page {
             self.scope(deadline).await?;
         }
         loop {
+            // The last round takes every frame at its word: nothing else can come.
+            let is_last = !self.may_change(deadline);
             let others = self.driver().frames_other_than(self.asked_frames());
             let scope = || self.scope_frames().into_iter().map(|frame| frame.id).collect();
             let frames: Vec<FrameId> = frame.clone().map_or_else(scope, |frame| vec![frame]);
@@ -144,6 +146,9 @@ impl Page {
                     }
                     return Ok(true);
                 }
+                if is_last {
+                    return select_ok(waits).await.map(|_| true);
+                }
                 select_ok(waits.into_iter().map(told_or_left)).await.map(|(held, _)| held)
             };
             let waited = self
@@ -151,7 +156,7 @@ impl Page {
                     tokio::select! {
                         biased;
                         held = held => held,
-                        () = others, if frame.is_none() => Ok(false),
+                        () = others, if frame.is_none() && !is_last => Ok(false),
                     }
                 })
                 .await;
@@ -168,6 +173,11 @@ impl Page {
                 Ok(true) => return Ok(()),
             }
         }
+    }
+
+    /// Whether another look at the page's frames may still show something else.
+    pub(crate) fn may_change(&self, deadline: Deadline) -> bool {
+        tokio::time::Instant::now() < deadline.instant() && !self.is_gone()
     }
 
     fn stay_within(&self, deadline: Deadline) -> Result<(), Failure> {

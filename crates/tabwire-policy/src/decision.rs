@@ -111,6 +111,13 @@ impl Decision {
         matches!(self, Self::Allow { .. })
     }
 
+    /// Says first what it is about; nothing is said of what is allowed.
+    pub fn explain(&mut self, what: &str) {
+        if let Self::Deny { why, .. } | Self::Ask { why, .. } = self {
+            *why = format!("{what} {why}");
+        }
+    }
+
     /// The decision in a word.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {

@@ -26,9 +26,17 @@ pub(crate) fn ask_daemon(
     timeout: Duration,
 ) -> Result<Value, Failure> {
     let socket = environment.paths.socket();
+    reach_daemon(environment, || ask(&socket, method, path, body, timeout))
+}
+
+/// Tries something with the daemon until one is there that takes it, or the time for that is over.
+pub(crate) fn reach_daemon<T>(
+    environment: &Environment,
+    mut attempt: impl FnMut() -> Result<T, AskError>,
+) -> Result<T, Failure> {
     let until = Instant::now() + START;
     loop {
-        match ask(&socket, method, path, body, timeout) {
+        match attempt() {
             Ok(answer) => return Ok(answer),
             Err(AskError::Failed(failure)) => return Err(failure),
             Err(AskError::NotRunning) => start()?,
@@ -71,7 +79,7 @@ pub(crate) fn start() -> Result<(), Failure> {
 }
 
 /// Has an older daemon make room.
-pub(crate) fn make_room(environment: &Environment, until: Instant) {
+fn make_room(environment: &Environment, until: Instant) {
     // An answer is not needed: what counts is that it stops listening.
     let _ = ask(&environment.paths.socket(), "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
     wait_for_silence(environment, until);

@@ -3,14 +3,14 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use tabwire_wire::api::{ErrorAnswer, MCP_UPGRADE, McpOpening, SOCKET_HOST, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
 
 use crate::daemon_client::{AskError, connect};
-use crate::daemon_start::{START, make_room, start};
+use crate::daemon_start::reach_daemon;
 use crate::environment::Environment;
 use crate::limits::{MCP_GREETING_BYTES, MCP_GREETING_DEADLINE};
 
@@ -23,19 +23,8 @@ pub(super) struct McpStream {
 
 /// Opens a stream, starting the daemon if none runs and replacing an older one.
 pub(super) fn open(environment: &Environment, opening: &McpOpening) -> Result<McpStream, Failure> {
-    let until = Instant::now() + START;
-    loop {
-        match open_at(&environment.paths.socket(), opening) {
-            Ok(stream) => return Ok(stream),
-            Err(AskError::Failed(failure)) => return Err(failure),
-            Err(AskError::NotRunning) => start()?,
-            Err(AskError::DaemonOlder) => make_room(environment, until),
-        }
-        if Instant::now() > until {
-            return Err(Failure::new(ErrorCode::Timeout, "The daemon did not come up.")
-                .with_hint("Run `tabwire daemon logs`, or `tabwire daemon run` to see it start."));
-        }
-    }
+    let socket = environment.paths.socket();
+    reach_daemon(environment, || open_at(&socket, opening))
 }
 
 /// Opens a stream to the daemon that listens there.

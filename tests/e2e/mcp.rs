@@ -223,7 +223,7 @@ fn f22_f25_whoever_dies_takes_what_is_its_own_along_and_nothing_else() {
     // A wrapper holds stdin open, but whoever started the server is killed (F26).
     let mut command = world.command("sh", &["-c", "\"$0\" mcp; true", env!("CARGO_BIN_EXE_tabwire")]);
     let mut wrapper = command.stdin(Stdio::piped()).spawn().expect("a shell");
-    let is_server = |process: &crate::process::Process| process.command.ends_with("tabwire mcp");
+    let is_server = |process: &crate::process::Process| process.command.ends_with("tabwire relay");
     eventually("the server runs", 5, || world.processes().iter().any(is_server));
     kill(wrapper.id());
     wrapper.wait().expect("it was killed");

@@ -1,12 +1,14 @@
 //! Starting the daemon on demand, and replacing an older one. The lock file decides races.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::commands::mcp::HANDED_OVER;
 use crate::daemon_client::{AskError, ask};
 use crate::environment::Environment;
 use crate::interruption::tell_of_interrupts;
@@ -26,12 +28,12 @@ pub(crate) fn ask_daemon(
     timeout: Duration,
 ) -> Result<Value, Failure> {
     let socket = environment.paths.socket();
-    reach_daemon(environment, || ask(&socket, method, path, body, timeout))
+    reach_daemon(&socket, || ask(&socket, method, path, body, timeout))
 }
 
 /// Tries something with the daemon until one is there that takes it, or the time for that is over.
 pub(crate) fn reach_daemon<T>(
-    environment: &Environment,
+    socket: &Path,
     mut attempt: impl FnMut() -> Result<T, AskError>,
 ) -> Result<T, Failure> {
     let until = Instant::now() + START;
@@ -40,7 +42,7 @@ pub(crate) fn reach_daemon<T>(
             Ok(answer) => return Ok(answer),
             Err(AskError::Failed(failure)) => return Err(failure),
             Err(AskError::NotRunning) => start()?,
-            Err(AskError::DaemonOlder) => make_room(environment, until),
+            Err(AskError::DaemonOlder) => make_room(socket, until),
         }
         if Instant::now() > until {
             return Err(Failure::new(ErrorCode::Timeout, "The daemon did not come up.")
@@ -59,6 +61,7 @@ pub(crate) fn start() -> Result<(), Failure> {
     let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
     let mut daemon = Command::new(program)
         .args(["daemon", "run", "--announce"])
+        .env_remove(HANDED_OVER)
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -79,14 +82,14 @@ pub(crate) fn start() -> Result<(), Failure> {
 }
 
 /// Has an older daemon make room.
-fn make_room(environment: &Environment, until: Instant) {
+fn make_room(socket: &Path, until: Instant) {
     // An answer is not needed: what counts is that it stops listening.
-    let _ = ask(&environment.paths.socket(), "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
-    wait_for_silence(environment, until);
+    let _ = ask(socket, "POST", "/v1/daemon/drain", None, Duration::from_secs(5));
+    wait_for_silence(socket, until);
 }
 
-fn wait_for_silence(environment: &Environment, until: Instant) {
-    while Instant::now() < until && environment.paths.socket().exists() {
+fn wait_for_silence(socket: &Path, until: Instant) {
+    while Instant::now() < until && socket.exists() {
         std::thread::sleep(LOOK);
     }
 }

@@ -29,6 +29,7 @@ const OTHERS: &[Variable] = &[
     variable("TABWIRE_GLOBAL", "Set to `1`: no project, as with `--global`."),
     variable("TABWIRE_CLIENT", "What the caller is called in the journal (`tabwire log`)."),
     variable("TABWIRE_JOURNAL", "`off`: the daemon records nothing for `tabwire log`."),
+    variable("TABWIRE_RELAY", "What `tabwire mcp` hands to itself; not to be set."),
     variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
     variable(
         "TABWIRE_UPDATE_URL",

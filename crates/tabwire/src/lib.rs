@@ -48,6 +48,9 @@ pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
     }
+    if commands::mcp::is_relay() {
+        return commands::mcp::relay();
+    }
     if std::env::args_os().nth(1).is_some_and(|first| first == "complete") {
         // Seen before anything is parsed, too: what follows is not a command line of ours but one in the making.
         return commands::complete(std::env::args_os().skip(2));

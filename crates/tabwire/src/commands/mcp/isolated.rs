@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_daemon::{Daemon, DaemonConfig, Paths, StartOutcome};
-use tabwire_wire::api::McpOpening;
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::super::Context;
@@ -39,7 +38,7 @@ impl Drop for Home {
     }
 }
 
-pub(super) fn run(context: &Context<'_>, opening: &McpOpening) -> Result<(), Failure> {
+pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
     let home = Home::create()?;
     let paths = Paths::below(&home.0);
     let config = DaemonConfig {
@@ -71,7 +70,7 @@ fn serve(config: DaemonConfig, announce: mpsc::Sender<()>) -> Result<StartOutcom
     }))
 }
 
-fn serve_client(socket: &Path, opening: &McpOpening) -> Result<(), Failure> {
+fn serve_client(socket: &Path, opening: &str) -> Result<(), Failure> {
     match stream::open_at(socket, opening) {
         Ok(stream) => shim::run(stream),
         Err(AskError::Failed(failure)) => Err(failure),

@@ -8,6 +8,7 @@ mod isolated;
 mod json_members;
 mod over_http;
 mod pending_calls;
+mod relay;
 mod shim;
 mod stream;
 mod toml_table;
@@ -15,8 +16,8 @@ mod tool_listing;
 
 use std::process::ExitCode;
 
-use tabwire_wire::Failure;
 use tabwire_wire::api::{ActionRequest, McpOpening, McpTransport, PolicyProfile, SessionOptions};
+use tabwire_wire::{ErrorCode, Failure};
 
 use super::Context;
 use super::action::absolute_roots;
@@ -25,6 +26,7 @@ use crate::config::{Key, Origin};
 use flags::McpCommand;
 pub(crate) use flags::McpFlags;
 use install::Deed;
+pub(crate) use relay::{HANDED_OVER, is_relay, relay};
 
 /// Serves an MCP client until it leaves, or sees to it that clients find us.
 pub(super) fn run(context: &Context<'_>, mut flags: McpFlags) -> Result<ExitCode, Failure> {
@@ -37,14 +39,13 @@ pub(super) fn run(context: &Context<'_>, mut flags: McpFlags) -> Result<ExitCode
         return Ok(ExitCode::SUCCESS);
     }
     let (is_http, is_isolated) = (flags.http, flags.isolated);
-    let opening = opening(context, flags)?;
+    let opening = serde_json::to_string(&opening(context, flags)?).map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("The connection's first line cannot be written: {error}."))
+    })?;
     match (is_http, is_isolated) {
         (true, _) => over_http::run(context, &opening)?,
         (false, true) => isolated::run(context, &opening)?,
-        (false, false) => {
-            let stream = stream::open(context.environment, &opening)?;
-            shim::run(stream)?;
-        }
+        (false, false) => return Err(relay::become_relay(&context.environment.paths.socket(), &opening)),
     }
     Ok(ExitCode::SUCCESS)
 }

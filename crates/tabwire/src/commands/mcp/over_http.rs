@@ -4,13 +4,12 @@ use std::io::Read;
 
 use serde_json::{Value, json};
 use tabwire_wire::Failure;
-use tabwire_wire::api::McpOpening;
 
 use super::super::Context;
 use super::stream;
 
-pub(super) fn run(context: &Context<'_>, opening: &McpOpening) -> Result<(), Failure> {
-    let mut stream = stream::open(context.environment, opening)?;
+pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
+    let mut stream = stream::open(&context.environment.paths.socket(), opening)?;
     let address = stream.greeting.get("address").and_then(Value::as_str).unwrap_or_default().to_owned();
     context.printer.answer(&json!({"address": address}), || address.clone());
     context.printer.notice("The address is a secret: who has it uses the tools. Ctrl-C closes it.");

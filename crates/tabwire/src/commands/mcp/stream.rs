@@ -6,12 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use tabwire_wire::api::{ErrorAnswer, MCP_UPGRADE, McpOpening, SOCKET_HOST, VERSION_HEADER};
+use tabwire_wire::api::{ErrorAnswer, MCP_UPGRADE, SOCKET_HOST, VERSION_HEADER};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
 
 use crate::daemon_client::{AskError, connect};
 use crate::daemon_start::reach_daemon;
-use crate::environment::Environment;
 use crate::limits::{MCP_GREETING_BYTES, MCP_GREETING_DEADLINE};
 
 /// A stream that the daemon serves MCP on, and what it said when it was opened.
@@ -22,17 +21,15 @@ pub(super) struct McpStream {
 }
 
 /// Opens a stream, starting the daemon if none runs and replacing an older one.
-pub(super) fn open(environment: &Environment, opening: &McpOpening) -> Result<McpStream, Failure> {
-    let socket = environment.paths.socket();
-    reach_daemon(environment, || open_at(&socket, opening))
+pub(super) fn open(socket: &Path, opening: &str) -> Result<McpStream, Failure> {
+    reach_daemon(socket, || open_at(socket, opening))
 }
 
 /// Opens a stream to the daemon that listens there.
-pub(super) fn open_at(path: &Path, opening: &McpOpening) -> Result<McpStream, AskError> {
+pub(super) fn open_at(path: &Path, opening: &str) -> Result<McpStream, AskError> {
     let mut socket = connect(path)?;
     let broken = |error: io::Error| AskError::Failed(no_answer(&error));
     socket.set_read_timeout(Some(MCP_GREETING_DEADLINE)).map_err(broken)?;
-    let opening = serde_json::to_string(opening).map_err(|error| AskError::Failed(unwritable(&error)))?;
     let request = format!(
         "GET /v1/mcp HTTP/1.1\r\nHost: {SOCKET_HOST}\r\n{VERSION_HEADER}: {VERSION}\r\nConnection: Upgrade\r\n\
          Upgrade: {MCP_UPGRADE}\r\n\r\n{opening}\n"

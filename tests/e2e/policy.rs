@@ -1,6 +1,8 @@
 //! The policy as people meet it: what is refused, what allows it, and that both hold at once and over restarts.
 
 use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -173,4 +175,39 @@ fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
     world.run(&["--as", "shopper", "open", &page]).succeeded();
     let late = world.run(&["--json", "approvals", "answer", "a1", "always", "--without-terminal"]);
     assert_eq!(late.failure().0, "BAD_ARGS");
+}
+
+#[test]
+fn t15_a_person_at_a_terminal_grants_and_answers() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    let binary = env!("CARGO_BIN_EXE_tabwire");
+    let transcript = world.home().join("transcript").display().to_string();
+    let line = format!("{binary} allow {}", site.url("b", ""));
+    let shown = world.run_program("script", &["-qec", &line, &transcript]).succeeded();
+    assert!(shown.stdout.contains("read allowed on http://b.localhost"), "{shown:?}");
+
+    let line = format!("{binary} approvals");
+    let mut person = world.command("script", &["-qec", &line, &transcript]);
+    let mut person = person.stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut keys = person.stdin.take().expect("piped");
+    let page = site.page("/plain");
+    let arguments = ["--json", "open", page.as_str()];
+    // Nobody is asked before somebody is there.
+    let asking = find_eventually(30, || {
+        let child = world.start(&arguments);
+        let pending =
+            || world.json(&["approvals"])["pending"].as_array().is_some_and(|list| !list.is_empty());
+        if find_eventually(3, || pending().then_some(())).is_some() {
+            return Some(child);
+        }
+        assert_eq!(wait(child, &arguments).code, 3);
+        None
+    });
+    keys.write_all(b"s\n").expect("typed");
+    wait(asking.expect("somebody is asked"), &arguments).succeeded();
+    let granted = world.json(&["grants", "list"])["entries"].to_string();
+    assert!(granted.contains("an approval") && granted.contains("a.localhost"), "{granted}");
+    keys.write_all(b"\x03").expect("typed");
+    let told = wait(person, &["approvals"]);
+    assert!(told.stdout.contains("wants to open on http://a.localhost"), "{told:?}");
 }

@@ -11,6 +11,9 @@ use tabwire_policy::{Address, Capability, Decision, MethodClass, Profile, Questi
 
 use crate::policy_desk::{PolicyDesk, now};
 
+/// What the engine sets in every process of a page, so that a frame which may not be read does not fail the page.
+const ENGINE_SETTING: &str = "Fetch.enable";
+
 /// Whose commands are guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GuardedClient {
@@ -107,6 +110,7 @@ impl Guard for CommandGuard {
             MethodClass::Everywhere if is_engine => Ok(()),
             MethodClass::Everywhere => self.judge(&Address::Everywhere),
             MethodClass::Content if is_engine && is_on_browser => Ok(()),
+            MethodClass::Content if is_engine && command.method == ENGINE_SETTING => Ok(()),
             MethodClass::Content => self.judge_place(&command.place),
             MethodClass::Unknown if self.profile == Profile::Open => Ok(()),
             MethodClass::Unknown => Err(format!("{} is not known, so it is refused here.", command.method)),

@@ -3,6 +3,7 @@
 //! Each need is one file below; this one decides the order and who is asked.
 
 mod browser_clients;
+mod free_space;
 mod nextest;
 mod system_packages;
 
@@ -59,6 +60,7 @@ pub(crate) fn is_continuous_integration() -> bool {
 
 /// Brings the machine to where the tests can run.
 pub(crate) fn run(repository: &Repository, consent: Consent) -> Result<(), Trouble> {
+    free_space::check(repository)?;
     system_packages::provide(repository, consent)?;
     nextest::provide(repository, consent)?;
     // All targets' crates, because the licence check reads every locked package without the network.

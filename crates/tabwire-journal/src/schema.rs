@@ -50,9 +50,11 @@ pub(crate) fn latest(steps: &[&str]) -> i64 {
 
 /// The schema of a file; 0 for an empty one.
 pub(crate) fn version_of(connection: &Connection) -> Result<i64, JournalError> {
-    let number = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let (version, application) = (number("user_version")?, number("application_id")?);
-    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // In one statement, so that a file which is being made is seen as it was before or as it is after.
+    let sql = "SELECT (SELECT count(*) FROM sqlite_schema), user_version, application_id
+        FROM pragma_user_version, pragma_application_id";
+    let (tables, version, application): (i64, i64, i64) =
+        connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let is_fresh = version == 0 && application == 0 && tables == 0;
     if is_fresh || (version > 0 && application == APPLICATION) {
         Ok(version)

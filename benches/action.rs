@@ -82,14 +82,12 @@ impl RawPage {
     }
 
     async fn fill(&self, target: &str, value: &str) {
-        let request =
-            json!({"spec": {"css": target}, "for": "fill", "value": value, "timeout": 9_000, "mark": true});
-        let ready = self.call("prepare", &request).await;
-        let settle = json!({"since": ready["mark"], "key": ready["key"], "after": "beforeinput", "expected": value, "quiet": 500});
-        let text = json!({"text": value});
-        let (typed, _) =
-            tokio::join!(self.session.send("Input.insertText", &text, LIMIT), self.call("settle", &settle));
-        typed.expect("typed");
+        let request = json!({
+            "spec": {"css": target}, "for": "fill", "value": value, "timeout": 9_000, "mark": true, "pair": value,
+        });
+        let settle = json!({"pair": value, "enter": value, "expected": value, "quiet": 500});
+        let (_, settled) = tokio::join!(biased; self.call("prepare", &request), self.call("settle", &settle));
+        assert_eq!(settled["matches"], true, "{settled}");
     }
 }
 

@@ -2,66 +2,21 @@
 //! its first answer compared with an empty process; and what the process between them weighs while nothing happens.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_testkit::bench::{Sample, TabwireWorld, micros};
+use tabwire_testkit::bench::{McpClient, Sample, TabwireWorld, empty_program, micros};
 
 const ROUNDS: usize = 300;
 const STARTS: usize = 40;
 
-/// A client of one `tabwire mcp` process.
-struct Client {
-    process: Child,
-    stdin: ChildStdin,
-    stdout: BufReader<ChildStdout>,
-    next: u64,
-}
-
-impl Client {
-    fn start(world: &TabwireWorld, arguments: &[&str]) -> Self {
-        let mut command = world.command(&[&["mcp"], arguments].concat());
-        let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("tabwire runs");
-        let (stdin, stdout) = (process.stdin.take().expect("piped"), process.stdout.take().expect("piped"));
-        let mut client = Self { process, stdin, stdout: BufReader::new(stdout), next: 0 };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
-        client.ask("initialize", &hello);
-        client
-    }
-
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
-        self.next += 1;
-        let message = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
-        self.stdin.write_all(format!("{message}\n").as_bytes()).expect("it reads");
-        loop {
-            let mut line = String::new();
-            assert!(self.stdout.read_line(&mut line).expect("it answers") > 0, "it ended");
-            let answer: Value = serde_json::from_str(&line).expect("a message");
-            if answer["id"] == self.next {
-                return answer;
-            }
-        }
-    }
-
-    fn call(&mut self, tool: &str, arguments: &Value) -> Duration {
-        let before = Instant::now();
-        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
-        let taken = before.elapsed();
-        assert_ne!(answer["result"]["isError"], true, "{answer}");
-        taken
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+/// Agents at once, and what each does.
+const AGENTS: usize = 20;
+const ACTIONS: usize = 40;
 
 /// The same action as the daemon's API does it.
 fn ask_daemon(socket: &PathBuf, action: &str, params: &Value) -> Duration {
@@ -98,7 +53,7 @@ fn proportional_kib(pid: u32) -> u64 {
 
 fn calls(world: &TabwireWorld) {
     let socket = world.home().join("runtime").join("daemon.sock");
-    let mut client = Client::start(world, &["--session", "bench", "--policy", "open"]);
+    let mut client = McpClient::start(world.command(&["mcp", "--session", "bench", "--policy", "open"]));
     client.call("navigate", &json!({"url": page()}));
     for (tool, arguments, params) in [
         ("eval", json!({"expression": "1"}), json!({"expression": "1"})),
@@ -122,25 +77,72 @@ fn calls(world: &TabwireWorld) {
             micros(bare.p99())
         );
     }
-    println!("idle: {} KiB (its proportional share)", proportional_kib(client.process.id()));
+    println!("idle: {} KiB (its proportional share)", proportional_kib(client.id()));
 }
 
+/// From the start of the process to its first answer, with a daemon there and without one.
 fn starts(world: &TabwireWorld) {
-    let (mut ours, mut empty) = (Sample::default(), Sample::default());
-    for _ in 0..STARTS {
+    let directory = tempfile::tempdir().expect("a directory");
+    let program = empty_program(directory.path());
+    let (mut warm, mut cold, mut empty) = (Sample::default(), Sample::default(), Sample::default());
+    for round in 0..STARTS {
         let before = Instant::now();
-        assert!(Command::new("/bin/true").status().expect("it runs").success());
+        assert!(Command::new(&program).status().expect("it runs").success());
         empty.add(before.elapsed());
-        let before = Instant::now();
-        let client = Client::start(world, &[]);
-        ours.add(before.elapsed());
-        drop(client);
+        warm.add(first_answer(world));
+        if round % 4 == 0 {
+            let other = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
+            cold.add(first_answer(&other));
+        }
     }
-    println!(
-        "start to the first answer {:>10}  an empty process {:>10}  (medians)",
-        micros(ours.median()),
-        micros(empty.median())
-    );
+    for (name, sample) in [("with a daemon", &warm), ("without one", &cold)] {
+        println!(
+            "start to the first answer, {name:<13} {:>10}  over an empty process {:>10}",
+            micros(sample.median()),
+            micros(sample.median().saturating_sub(empty.median()))
+        );
+    }
+}
+
+fn first_answer(world: &TabwireWorld) -> Duration {
+    let before = Instant::now();
+    let client = McpClient::start(world.command(&["mcp"]));
+    let taken = before.elapsed();
+    drop(client);
+    taken
+}
+
+/// Actions in a second: one agent's, and all of twenty agents' on a tab each, where every action takes 50 ms.
+fn crowd(world: &TabwireWorld) {
+    let one = throughput(world, 1);
+    let all = throughput(world, AGENTS);
+    println!("one agent {one:.1} actions a second, {AGENTS} agents {all:.1}: {:.1}x", all / one);
+}
+
+fn throughput(world: &TabwireWorld, agents: usize) -> f64 {
+    let clients: Vec<(McpClient, Value)> = (0..agents)
+        .map(|_| {
+            let arguments = ["mcp", "--session", "bench", "--policy", "open"];
+            let mut client = McpClient::start(world.command(&arguments));
+            client.call("tab_new", &json!({"url": page()}));
+            let wait = json!({"expression": "new Promise((done) => setTimeout(() => done(1), 50))"});
+            client.call("eval", &wait);
+            (client, wait)
+        })
+        .collect();
+    let before = Instant::now();
+    std::thread::scope(|scope| {
+        for (mut client, wait) in clients {
+            scope.spawn(move || {
+                for _ in 0..ACTIONS {
+                    client.call("eval", &wait);
+                }
+            });
+        }
+    });
+    #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
+    let actions = (agents * ACTIONS) as f64;
+    actions / before.elapsed().as_secs_f64()
 }
 
 fn main() {
@@ -148,4 +150,5 @@ fn main() {
     world.run(&["open", "about:blank", "--session", "bench"]);
     starts(&world);
     calls(&world);
+    crowd(&world);
 }

@@ -58,6 +58,7 @@ class Preparation {
     if (finished.unmet) return { element, ...finished.unmet };
     const { pause, ...rest } = finished;
     const answer = { ...answerFor(element, shown, this), ...rest, mark };
+    if (rest.fill === "enter") paired = { pair: this.request.pair, key: answer.key, since: mark };
     return { ready: pause ? pause.then(() => answer) : answer };
   }
 

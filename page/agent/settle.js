@@ -10,6 +10,8 @@ const DRAIN_LASTS = 50;
 
 let watchNumber = 0;
 let currentWatch = null;
+/** What was prepared for text to be entered by the next question. */
+let paired = null;
 
 /** Counts what changes on the page from the moment it is made. */
 class Watch {
@@ -142,6 +144,25 @@ function drained() {
   });
 }
 
+/** Turns without a change after which a page is taken to have reacted to text. */
+const TURNS_STILL = 2;
+
+/** One turn: everything that was ready before it has run. */
+function turn() {
+  return new Promise((resolve) => scheduler.postTask(resolve, { priority: "user-visible" }));
+}
+
+/** As `drained`, for as long as turns change something, but without waiting for what the browser draws. */
+async function reacted(watch) {
+  const deadline = performance.now() + DRAIN_LASTS;
+  for (let before = watch.total(), still = 0; still < TURNS_STILL && performance.now() < deadline; ) {
+    await turn();
+    const now = watch.total();
+    still = now === before ? still + 1 : 0;
+    before = now;
+  }
+}
+
 /** Waits until nothing has changed for two frames; false when it still does after `limit` milliseconds. */
 async function quieted(watch, limit) {
   const deadline = performance.now() + limit;
@@ -199,14 +220,25 @@ function outcomeOf(key, expected) {
 
 /**
  * Waits until what an action set off has come to rest. `after` names the input event that ends the action (it may
- * arrive later than this call), `quiet` bounds the wait for a page that keeps changing,
- * `keep` lets the watch go on for another question.
+ * arrive later than this call), `enter` is the text that is the action, `quiet` bounds the wait for a page that keeps
+ * changing, `keep` lets the watch go on for another question. `pair` stands for the watch and the element of the
+ * preparation that was asked for just before; `unpaired` is the answer when that was not ready.
  */
-agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, key, expected, keep = false }) => {
-  if (currentWatch === null || (since !== undefined && currentWatch.number !== since)) startWatch(null);
+agent.settle = async ({ pair, ...request }) => {
+  if (pair === undefined) return comeToRest(request);
+  const prepared = paired;
+  paired = null;
+  return prepared?.pair === pair ? comeToRest({ ...request, ...prepared }) : { unpaired: true };
+};
+
+async function comeToRest({ since, after, count = 1, patience = 1000, enter, quiet = 100, key, expected, keep = false }) {
+  const isWatched = currentWatch !== null && (since === undefined || currentWatch.number === since);
+  if (!isWatched) startWatch(null);
   const watch = currentWatch;
+  // In a document that has come meanwhile there is nothing to enter.
+  if (enter !== undefined && isWatched) enterText(byRef({ key }), enter);
   const arrived = after === undefined ? true : await watch.arrived(after, count, patience);
-  await drained();
+  await (enter === undefined ? drained() : reacted(watch));
   watch.total();
   const mutating = watch.elements > 0 && quiet > 0 ? !(await quieted(watch, quiet)) : false;
   const report = settled(watch, { arrived, mutating, ...outcomeOf(key, expected) });
@@ -214,6 +246,6 @@ agent.settle = async ({ since, after, count = 1, patience = 1000, quiet = 100, k
   if (keep) watch.keep();
   else watch.stop();
   return report;
-};
+}
 
 agent.mark = ({ key } = {}) => ({ mark: startWatch(key === undefined ? null : byRef({ key })) });

@@ -1,5 +1,5 @@
-// What elements hold and how it is changed: fields, editors, boxes to tick. Text itself is typed by
-// the browser on Rust's order; here it is only made room for. Knows nothing of waiting.
+// What elements hold and how it is changed: fields, editors, boxes to tick. Text of editors is typed by the browser on
+// Rust's order; here it is only made room for. Knows nothing of waiting.
 
 const TYPED_INPUTS = new Set(["text", "search", "url", "tel", "email", "password", "number"]);
 /** Inputs whose value the browser's own widgets make; set as those do. Each with the form its value has. */
@@ -163,8 +163,9 @@ function deepFocus() {
 }
 
 /**
- * Readies a field for its new value. `fill` says what is left to do: "done" nothing, "insert" type the text over what
- * is selected, "erase" delete what is selected. `selectAll` asks for the editor's own key for it first.
+ * Readies a field for its new value. `fill` says what is left to do: "done" nothing, "enter" have it entered with the
+ * next question, "insert" type the text over what is selected, "erase" delete what is selected. `selectAll` asks for
+ * the editor's own key for it first.
  */
 function makeRoom(element, value) {
   refuseUnfillable(element);
@@ -175,12 +176,20 @@ function makeRoom(element, value) {
   if (element.localName === "input" && element.type === "number" && value !== undefined && value !== "" && !isNumberText(value)) {
     fail("BAD_ARGS", `${phrase(element)} takes a number, not "${shorten(value, 40)}".`, "Give digits, as in 12.5.", { element: describeElement(element) });
   }
+  if (value !== undefined && isEnterable(element, value)) return roomToEnter(element, value);
   if (!focusOn(element)) return { unmet: unfocusable(element) };
   if (isTextField(element)) {
     element.select();
     return roomFor(element, value, element.value === "");
   }
   return selectContents(element, value);
+}
+
+/** A field that is filled from here is left alone until then: whatever it is given has the page drawn first. */
+function roomToEnter(element, value) {
+  if (dialogBefore(element) !== null) return { unmet: unfocusable(element) };
+  if (value !== "" || element.value !== "") return { fill: "enter" };
+  return focusOn(element) ? { fill: "done" } : { unmet: unfocusable(element) };
 }
 
 function selectContents(element, value) {

@@ -104,6 +104,9 @@ pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
 /// How long an action's answer waits for a window that the page said it opens.
 pub const SETTLE_WINDOW: Duration = Duration::from_secs(2);
 
+/// How long a navigation that was broken off waits to be told that the page went somewhere else by itself.
+pub const CROSSING_TOLD: Duration = Duration::from_millis(500);
+
 /// Listeners of a document that are waited for with every snapshot; a document with more is asked only now and then.
 pub const LISTENERS_QUICK: usize = 1_000;
 

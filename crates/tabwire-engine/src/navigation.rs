@@ -7,6 +7,7 @@ use tabwire_cdp::{CdpError, Deadline};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::event_mix::EventMix;
+use crate::limits::CROSSING_TOLD;
 use crate::page::{Outline, Page};
 
 /// How far a page must have come.
@@ -210,11 +211,13 @@ impl Journey {
         }
     }
 
-    /// Whether the tab has set out for another address since.
-    fn was_crossed(&mut self, url: &str) -> bool {
+    /// Whether the tab has set out for another address since. That may be told a moment after the page's way there
+    /// came in between.
+    async fn was_crossed(&mut self, url: &str, deadline: Deadline) -> bool {
         let whole = |text: &str| url::Url::parse(text).ok();
         let wanted = whole(url);
-        while let Some(event) = self.events.take_next() {
+        let until = Deadline::at(deadline.instant().min(tokio::time::Instant::now() + CROSSING_TOLD));
+        while let Ok(event) = self.events.next(until).await {
             if event.method() != "Network.requestWillBeSent" {
                 continue;
             }
@@ -240,7 +243,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<Arrival, Failure> {
         let (mut journey, mut navigated) = self.set_out(url, deadline).await?;
-        if navigated.error_text.as_deref() == Some(ABORTED) && journey.was_crossed(url) {
+        if navigated.error_text.as_deref() == Some(ABORTED) && journey.was_crossed(url, deadline).await {
             // The page was about to go somewhere itself, and its own way came in between.
             (journey, navigated) = self.set_out(url, deadline).await?;
         }

@@ -1,6 +1,6 @@
 //! One tab's page: the driver that reaches it, what is known of it, and the refs given out for it.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::de::DeserializeOwned;
@@ -40,6 +40,8 @@ struct Inner {
     has_seen_frame: AtomicBool,
     /// Held while one action's input events are sent, so that two never mix.
     hands: tokio::sync::Mutex<Mouse>,
+    /// Numbers for questions to the page agent that belong together.
+    pairs: AtomicU64,
 }
 
 /// What is on a page, in short.
@@ -78,6 +80,7 @@ impl Page {
             chosen_frame: Mutex::default(),
             has_seen_frame: AtomicBool::new(false),
             hands: tokio::sync::Mutex::default(),
+            pairs: AtomicU64::new(1),
         };
         Self { inner: Arc::new(inner) }
     }
@@ -144,20 +147,32 @@ impl Page {
         })
     }
 
+    /// Whether no action has the tab's mouse and keys.
+    pub(crate) fn has_free_hands(&self) -> bool {
+        self.inner.hands.try_lock().is_ok()
+    }
+
+    /// A number for two questions to the page agent that belong together.
+    pub(crate) fn next_pair(&self) -> u64 {
+        self.inner.pairs.fetch_add(1, Ordering::Relaxed)
+    }
+
     /// Does something that an open dialog or a crash of the page's process must not leave waiting.
     pub(crate) async fn unless_blocked<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
+        self.check_unblocked()?;
         let mut crashed = self.inner.crashed.clone();
         let mut dialog = self.record().dialog();
         tokio::select! {
             biased;
+            // An answer that has come counts, also when the page opened a dialog right after it.
+            done = work => done,
             Ok(_) = crashed.wait_for(|crashed| *crashed) => Err(crashed_page()),
             Ok(open) = dialog.wait_for(Option::is_some) => {
                 Err(open.as_ref().map_or_else(crashed_page, |dialog| dialog.to_failure()))
             }
-            done = work => done,
         }
     }
 

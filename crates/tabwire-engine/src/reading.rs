@@ -15,7 +15,7 @@ use crate::locator::Locator;
 use crate::page::Page;
 use crate::snapshot::{PageText, harmless_lines};
 
-/// Which part of the page is meant; none means all of it.
+/// Which part of the page is meant; none means all of it, or the frame that was chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct PartArguments {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=; without it
@@ -98,7 +98,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<PageReading, Failure> {
         let (frame, wanted) = match part.element()? {
-            None => (self.main_frame().clone(), Value::Null),
+            None => (self.scope(deadline).await?, Value::Null),
             Some(target) => self.find_element(&target, deadline).await?,
         };
         let mut whole = argument.clone();
@@ -139,7 +139,7 @@ impl Page {
         .await
     }
 
-    /// Asks all frames but the main one at once.
+    /// Asks the frames of other origins at once.
     fn begin_frames(
         &self,
         function: &'static str,

@@ -16,7 +16,7 @@ use crate::console_log::ConsoleEntry;
 use crate::context::Context;
 use crate::download_story::DownloadStory;
 use crate::driver::Reply;
-use crate::element::Element;
+use crate::element::{Aim, Element};
 use crate::event_mix::EventMix;
 use crate::limits::{
     ERRORS_TOLD, SETTLE_ANIMATION, SETTLE_ANSWER, SETTLE_FRAMES, SETTLE_LOADING, SETTLE_QUIET,
@@ -92,12 +92,44 @@ impl Watch {
         extra: Value,
         deadline: Deadline,
     ) -> Reply<Value> {
-        let mut argument = extra;
-        argument["quiet"] = json!(quiet_milliseconds());
-        argument["keep"] = json!(true);
-        argument["since"] = json!(element.prepared.mark);
-        argument["key"] = json!(element.key());
-        page.driver().call(&element.frame, "settle", &argument, deadline)
+        page.driver().call(&element.frame, "settle", &about(element, extra), deadline)
+    }
+
+    /// Has text entered in the same breath as its field is prepared, if that is ready at once; where it is not, nothing
+    /// is done and the answer says so. None when something else may come between.
+    pub(crate) fn begin_pair(
+        &self,
+        page: &Page,
+        aim: &Aim,
+        pair: u64,
+        text: &str,
+        deadline: Deadline,
+    ) -> Option<Reply<Value>> {
+        if aim.frame != *page.main_frame() || !page.has_free_hands() {
+            return None;
+        }
+        let argument = asked_to_rest(json!({"pair": pair, "enter": text, "expected": text}));
+        Some(page.driver().call(&aim.frame, "settle", &argument, deadline))
+    }
+
+    /// Goes on with what was begun with the preparation, and does it now if it was not done then.
+    pub(crate) fn go_on(
+        &self,
+        early: Option<Reply<Value>>,
+        page: &Page,
+        element: &Element,
+        extra: Value,
+        deadline: Deadline,
+    ) -> Reply<Value> {
+        let Some(early) = early else { return self.begin_rest(page, element, extra, deadline) };
+        let (page, frame, argument) = (page.clone(), element.frame.clone(), about(element, extra));
+        Box::pin(async move {
+            let told = early.await?;
+            if told.get("unpaired").is_none() {
+                return Ok(told);
+            }
+            page.driver().call(&frame, "settle", &argument, deadline).await
+        })
     }
 
     /// Waits for animations that the action began and that end soon; longer ones are left to themselves.
@@ -296,6 +328,21 @@ impl Watch {
         let errors = console.since(self.console).filter(|entry| entry.is_error());
         changes.console_errors = errors.take(ERRORS_TOLD).map(told_error).collect();
     }
+}
+
+/// The question whether a document is at rest after something was done to an element.
+fn about(element: &Element, extra: Value) -> Value {
+    let mut argument = asked_to_rest(extra);
+    argument["since"] = json!(element.prepared.mark);
+    argument["key"] = json!(element.key());
+    argument
+}
+
+fn asked_to_rest(extra: Value) -> Value {
+    let mut argument = extra;
+    argument["quiet"] = json!(quiet_milliseconds());
+    argument["keep"] = json!(true);
+    argument
 }
 
 /// How long the agent may wait for a document that keeps changing.

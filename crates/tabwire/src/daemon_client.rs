@@ -18,6 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long an answer may take before the user may want to call it off.
 const PROMPT: Duration = Duration::from_millis(100);
 
+/// Read at a time at first, and of an answer that is known to be long.
+const READ_BYTES: usize = 16 * 1024;
+const LARGE_READ_BYTES: usize = 1024 * 1024;
+
 /// Largest answer that is read.
 const ANSWER_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -75,17 +79,47 @@ pub(crate) fn ask_within(
     let broken = |error: io::Error| AskError::Failed(broken_off(&error, patience));
     stream.set_read_timeout(Some(patience.min(PROMPT))).map_err(broken)?;
     stream.write_all(&request(method, path, body)).map_err(broken)?;
-    let mut answer = Vec::with_capacity(1024);
+    let mut answer = Vec::with_capacity(READ_BYTES);
     let mut stream = stream.take(ANSWER_BYTES);
-    if let Err(error) = stream.read_to_end(&mut answer) {
+    if let Err(error) = read_whole(&mut stream, &mut answer) {
         if !is_late(&error) || patience <= PROMPT {
             return Err(broken(error));
         }
         tell_of_interrupts();
         stream.get_ref().set_read_timeout(Some(patience)).map_err(broken)?;
-        stream.read_to_end(&mut answer).map_err(broken)?;
+        read_whole(&mut stream, &mut answer).map_err(broken)?;
     }
     read_answer(&answer)
+}
+
+/// Reads on until the answer is whole, without waiting for the daemon to hang up.
+fn read_whole(stream: &mut impl Read, answer: &mut Vec<u8>) -> io::Result<()> {
+    let mut whole = whole_length(answer);
+    while whole.is_none_or(|whole| answer.len() < whole) {
+        let start = answer.len();
+        let missing = whole.map_or(READ_BYTES, |whole| (whole - start).clamp(READ_BYTES, LARGE_READ_BYTES));
+        answer.resize(start + missing, 0);
+        let read = stream.read(&mut answer[start..]);
+        answer.truncate(start + read.as_ref().copied().unwrap_or(0));
+        match read {
+            Ok(0) => return Ok(()),
+            Ok(_) => whole = whole.or_else(|| whole_length(answer)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// How many bytes head and body have together, once the head is there and tells it.
+fn whole_length(answer: &[u8]) -> Option<usize> {
+    let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&answer[..end]).ok()?;
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+    })?;
+    (end + 4).checked_add(length)
 }
 
 /// Whether a read took longer than it may.
@@ -147,4 +181,47 @@ fn broken_off(error: &io::Error, patience: Duration) -> Failure {
     }
     Failure::new(ErrorCode::OutcomeUnknown, format!("The connection to the daemon broke: {error}."))
         .with_hint("It may or may not have been done. Run the command again to start a new daemon.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time, and fails when it is asked for more than there is.
+    struct Dripping<'a>(&'a [u8]);
+
+    impl Read for Dripping<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let (first, rest) =
+                self.0.split_first().ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))?;
+            self.0 = rest;
+            buffer[0] = *first;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn an_answer_that_tells_its_length_is_read_no_further() {
+        let text = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ntrue";
+        let mut answer = Vec::new();
+        read_whole(&mut Dripping(text), &mut answer).unwrap();
+        assert_eq!(answer, text);
+        assert_eq!(read_answer(&answer).unwrap(), Value::Bool(true));
+    }
+
+    #[test]
+    fn what_was_read_before_time_was_up_is_kept() {
+        let (first, second) = b"HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ntrue".split_at(30);
+        let mut answer = Vec::new();
+        assert!(is_late(&read_whole(&mut Dripping(first), &mut answer).unwrap_err()));
+        read_whole(&mut Dripping(second), &mut answer).unwrap();
+        assert_eq!(read_answer(&answer).unwrap(), Value::Bool(true));
+    }
+
+    #[test]
+    fn an_answer_without_a_length_is_read_to_its_end() {
+        let mut answer = Vec::new();
+        read_whole(&mut &b"HTTP/1.1 200 OK\r\n\r\n[1]"[..], &mut answer).unwrap();
+        assert_eq!(read_answer(&answer).unwrap(), serde_json::json!([1]));
+    }
 }

@@ -86,14 +86,14 @@ impl Action for ExtractLinks {
         }
         let page = context.page().await?;
         let (first, wanted) = match self.part.element()? {
-            None => (page.main_frame().clone(), json!({})),
+            None => (page.scope(context.deadline).await?, json!({})),
             Some(target) => page.find_element(&target, context.deadline).await?,
         };
         let asks_all = self.part.target.is_none();
         let main: FrameLinks = page.call_in(&first, "links", &wanted, context.deadline).await?;
         let url = LinkTarget::new(&main.url).as_str().to_owned();
         let mut answers = vec![main];
-        let others = page.driver().frames().into_iter().filter(|frame| asks_all && frame.id != first);
+        let others = page.scope_frames().into_iter().filter(|frame| asks_all && frame.id != first);
         let begun: Vec<_> = others
             .map(|frame| page.driver().call(&frame.id, "links", &json!({}), context.deadline))
             .collect();

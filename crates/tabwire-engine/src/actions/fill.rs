@@ -63,11 +63,18 @@ pub(crate) async fn fill_element(
     if let Some(reference) = SecretReference::parse(value)? {
         return enter_secret(context, page, aim, &reference, watch).await;
     }
-    let element = page.prepare_at(aim, "fill", json!({"value": value}), context.deadline).await?;
+    let pair = page.next_pair();
+    let request = json!({"value": value, "pair": pair});
+    let (element, early) = tokio::join!(
+        biased;
+        page.prepare_at(aim, "fill", request, context.deadline),
+        async { watch.begin_pair(page, aim, pair, value, context.deadline) },
+    );
+    let element = element?;
     watch.was_at_element(&element, page);
     let hands = page.take_hands(context.deadline).await?;
     let mut replies = Vec::new();
-    // The agent has set what cannot be typed, and has selected the whole text of everything else.
+    // The agent has set what cannot be typed, and enters plain text itself; of everything else it has selected all.
     let left = element.prepared.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
     if element.prepared.more.get("selectAll") == Some(&Value::Bool(true)) {
         replies.extend(page.begin_keys(&Chord::primary('a').events(), context.deadline));
@@ -77,12 +84,16 @@ pub(crate) async fn fill_element(
         "erase" => replies.push(page.begin("Input.dispatchKeyEvent", &backspace(), context.deadline)),
         _ => {}
     }
-    let ends = if left == "done" {
-        json!({"expected": value})
-    } else {
-        json!({"expected": value, "after": "beforeinput"})
+    let rest = match (left, early) {
+        ("enter", early) => {
+            watch.go_on(early, page, &element, json!({"expected": value, "enter": value}), context.deadline)
+        }
+        ("done", _) => watch.begin_rest(page, &element, json!({"expected": value}), context.deadline),
+        _ => {
+            let ends = json!({"expected": value, "after": "beforeinput"});
+            watch.begin_rest(page, &element, ends, context.deadline)
+        }
     };
-    let rest = watch.begin_rest(page, &element, ends, context.deadline);
     let typed = page.answered(replies).await;
     drop(hands);
     let Settled { changes, matches } = watch.finish(context, page, typed, rest).await?;

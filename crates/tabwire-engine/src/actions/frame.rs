@@ -19,7 +19,7 @@ use crate::snapshot::PageText;
 /// The word for the page's own frame.
 const MAIN: &str = "main";
 
-/// Choose the frame that later targets, snapshots and eval mean, or list the frames.
+/// Choose the frame that later targets, snapshots, readings and eval mean, or list the frames.
 ///
 /// The choice holds for the tab until another one is made or the frame is gone, which is said. Targets are looked for
 /// in all frames as long as none is chosen.

@@ -23,6 +23,11 @@ async fn a_chosen_frame_is_what_is_meant() {
         let snapshot = stage.text("snapshot", json!({})).await;
         assert!(snapshot.contains(&format!("Save {name}")), "{snapshot}");
         assert!(!snapshot.contains("Frames of every kind"), "only the frame: {snapshot}");
+        for reading in ["get_text", "read_as_markdown"] {
+            let read = stage.text(reading, json!({})).await;
+            assert!(read.contains(&format!("Form {name}")), "{reading}: {read}");
+            assert!(!read.contains("Frames of every kind"), "{reading} only of the frame: {read}");
+        }
         assert_eq!(stage.act("get", json!({"what": "count", "target": "#save"})).await["value"], 1);
         stage.act("wait_for", json!({"target": "#save"})).await;
         stage

@@ -23,6 +23,7 @@ mod drag;
 mod emulate;
 mod facts;
 mod fault;
+mod fill;
 mod fill_form;
 mod fit_parameters;
 mod frame;

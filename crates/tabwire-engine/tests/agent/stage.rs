@@ -145,11 +145,7 @@ impl Stage {
     pub(crate) async fn fill(&self, spec: Value, value: &str) -> Result<Value, Value> {
         let request = json!({"spec": spec, "for": "fill", "value": value, "timeout": 5_000, "mark": true});
         let prepared = self.call("prepare", request).await?;
-        let settle = |after: &str| {
-            json!({
-                "since": prepared["mark"], "after": after, "key": prepared["key"], "expected": value,
-            })
-        };
+        let mut settle = json!({"since": prepared["mark"], "key": prepared["key"], "expected": value});
         let mut sent = Vec::new();
         if prepared["selectAll"] == true {
             sent.push(self.begin("Input.dispatchKeyEvent", &select_all()));
@@ -157,10 +153,13 @@ impl Stage {
         match prepared["fill"].as_str() {
             Some("insert") => sent.push(self.begin("Input.insertText", &json!({"text": value}))),
             Some("erase") => sent.push(self.begin_key("rawKeyDown")),
+            Some("enter") => settle["enter"] = json!(value),
             _ => return Ok(prepared),
         }
-        let settled = settle("beforeinput");
-        let settled = self.begin_call("settle", &settled);
+        if !sent.is_empty() {
+            settle["after"] = json!("beforeinput");
+        }
+        let settled = self.begin_call("settle", &settle);
         for answer in sent {
             answer.answer().await.expect("input is taken");
         }

@@ -1,12 +1,16 @@
 //! Ground the benches stand on: timing, a bare browser, and a world of Tabwire's own. Prints nothing itself.
 
 mod bare_browser;
+mod mcp_client;
+mod mcp_peer;
 mod peer;
 mod process;
 mod sample;
 mod tabwire_world;
 
 pub use bare_browser::{BareBrowser, FLAGS};
+pub use mcp_client::McpClient;
+pub use mcp_peer::{McpDeed, McpPeer};
 pub use peer::Peer;
 pub use process::{empty_program, timed};
 pub use sample::{Sample, micros, ratio};

@@ -1,0 +1,52 @@
+//! Tool calls of `tabwire mcp` beside those of other MCP servers for browsers, on the same page, in turns.
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use tabwire_testkit::Site;
+use tabwire_testkit::bench::{McpClient, McpDeed, McpPeer, Sample, TabwireWorld, micros, ratio};
+
+const ROUNDS: usize = 20;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let site = runtime.block_on(Site::start()).expect("a port");
+    let url = site.url("a", "/bench");
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
+    let mut ours = McpClient::start(world.command(&["mcp", "--session", "bench", "--policy", "open"]));
+    ours.call("navigate", &json!({"url": url}));
+    let benches = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../benches");
+    let mut peers = McpPeer::start_all(&benches, Path::new("/usr/bin/chromium"), &url);
+    if peers.is_empty() {
+        println!("no peer is installed: run `npm ci --ignore-scripts` in benches/peers");
+    }
+    for (deed, tool, arguments) in [
+        (McpDeed::Eval, "eval", json!({"expression": "1"})),
+        (McpDeed::GetText, "get_text", json!({})),
+        (McpDeed::Snapshot, "snapshot", json!({})),
+        (McpDeed::Click, "click", json!({"selector": "#b1"})),
+    ] {
+        let mut sample = Sample::default();
+        let mut theirs: Vec<Option<Sample>> = peers.iter().map(|_| Some(Sample::default())).collect();
+        for _ in 0..ROUNDS {
+            sample.add(ours.call(tool, &arguments));
+            for (peer, sample) in peers.iter_mut().zip(&mut theirs) {
+                match (peer.time(deed), sample.as_mut()) {
+                    (Some(taken), Some(sample)) => sample.add(taken),
+                    _ => *sample = None,
+                }
+            }
+        }
+        println!("{tool:<10} tabwire {:>10}", micros(sample.median()));
+        for (peer, theirs) in peers.iter().zip(&theirs) {
+            let Some(theirs) = theirs else { continue };
+            let times = ratio(theirs.median(), sample.median());
+            println!("{:<10} {:<20} {:>10}  its / ours {times}", "", peer.name(), micros(theirs.median()));
+        }
+    }
+}

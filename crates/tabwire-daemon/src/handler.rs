@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
@@ -99,11 +100,9 @@ impl Daemon {
     }
 
     async fn status(&self) -> StatusAnswer {
-        let mut sessions = Vec::new();
-        for session in self.sessions.all() {
-            let status = session.status(false).await;
-            sessions.extend(Some(status).filter(|status| status.state != STOPPED));
-        }
+        let all = self.sessions.all();
+        let mut sessions = join_all(all.iter().map(|session| session.status(false))).await;
+        sessions.retain(|status| status.state != STOPPED);
         StatusAnswer {
             version: VERSION.to_owned(),
             pid: std::process::id(),

@@ -1,4 +1,4 @@
-//! Other MCP servers for browsers, for comparison, where they are installed (`npm ci` in `benches/peers`). Ended on drop.
+//! Other MCP servers for browsers, where they are installed (`npm ci` in `benches/peers`). Ended on drop.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -94,8 +94,9 @@ impl McpPeer {
             }
             _ => {
                 let (_, pages) = self.client.call_for_text("list_pages", &json!({}));
-                let numbers = pages.lines().filter_map(|line| line.split(':').next()?.trim().parse().ok());
-                self.page = numbers.last().expect("a page");
+                let mut numbers =
+                    pages.lines().filter_map(|line| line.split(':').next()?.trim().parse().ok());
+                self.page = numbers.next_back().expect("a page");
                 let there = json!({"pageId": self.page, "type": "url", "url": url});
                 self.client.call("navigate_page", &there);
                 let (_, seen) = self.client.call_for_text("take_snapshot", &json!({"pageId": self.page}));

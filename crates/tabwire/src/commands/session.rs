@@ -124,10 +124,10 @@ fn ask_if_running(context: &Context<'_>, action: &str, params: Value) -> Result<
 }
 
 fn listed(context: &Context<'_>, all: bool) -> Result<Vec<SessionStatus>, Failure> {
-    let Some(answer) = ask_if_running(context, "session_list", json!({"all": all}))? else {
+    let Some(mut answer) = ask_if_running(context, "session_list", json!({"all": all}))? else {
         return Ok(Vec::new());
     };
-    serde_json::from_value(answer["result"]["sessions"].clone()).map_err(|error| unreadable(&error))
+    serde_json::from_value(answer["result"]["sessions"].take()).map_err(|error| unreadable(&error))
 }
 
 fn list(context: &Context<'_>, all: bool) -> Result<(), Failure> {

@@ -28,6 +28,9 @@ impl Secrets for OneSession {
     }
 }
 
+/// The one Origin that is let in, at one place.
+const EXTENSION: &str = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik";
+
 /// Lets one request try.
 pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -50,8 +53,13 @@ pub(crate) fn check(data: &[u8]) {
     };
     let gate = Gate::new(Token::find(TOKEN).expect("64 digits"));
     let Ok(admitted) = gate.admit(door, &visit, &OneSession) else { return };
-    assert_eq!(visit.origin, None, "no page is let in");
-    assert!(matches!(visit.fetch_site, None | Some("same-origin" | "none")));
+    if admitted.scope == Scope::Extension {
+        assert_eq!((visit.origin, visit.path, visit.method), (Some(EXTENSION), "/extension", "GET"));
+        assert_eq!(admitted.route.access, Access::Extension, "it opens nothing else");
+    } else {
+        assert_eq!(visit.origin, None, "no page is let in");
+        assert!(matches!(visit.fetch_site, None | Some("same-origin" | "none")));
+    }
     assert!(admitted.route.takes(visit.method));
     let [host] = visit.hosts.as_slice() else { panic!("one Host, not {:?}", visit.hosts) };
     match door {
@@ -82,5 +90,6 @@ fn check_secret(visit: &Visit<'_>, scope: &Scope, access: Access) {
             assert!(matches!(access, Access::Public | Access::Mcp), "an address opens MCP and nothing else");
         }
         Scope::Public => assert_eq!(access, Access::Public),
+        Scope::Extension => assert_eq!(access, Access::Extension),
     }
 }

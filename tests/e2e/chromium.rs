@@ -33,12 +33,15 @@ pub(crate) struct Chromium {
 impl Chromium {
     /// Starts one with a debugging port.
     pub(crate) fn with_port() -> Self {
-        let browser = Self::start(&["--remote-debugging-port=0"]);
-        let file = browser.profile().join("DevToolsActivePort");
+        Self::start(&["--remote-debugging-port=0"]).saying_its_port()
+    }
+
+    fn saying_its_port(self) -> Self {
+        let file = self.profile().join("DevToolsActivePort");
         eventually("Chromium says its port", 30, || {
             fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
         });
-        browser
+        self
     }
 
     /// Starts one with this debugging port, which it does not write down.
@@ -56,10 +59,20 @@ impl Chromium {
         browser
     }
 
+    /// Starts one with a debugging port and an extension, on a profile that was prepared for it.
+    pub(crate) fn with_extension(prepare: impl FnOnce(&Path) -> PathBuf) -> Self {
+        let home = new_home();
+        let folder = prepare(&home.path().join("profile"));
+        let load = format!("--load-extension={}", folder.display());
+        Self::start_in(home, &["--remote-debugging-port=0", &load]).saying_its_port()
+    }
+
     fn start(more: &[&str]) -> Self {
-        let home = tempfile::Builder::new().prefix("own-").tempdir_in("/tmp").expect("a directory");
+        Self::start_in(new_home(), more)
+    }
+
+    fn start_in(home: TempDir, more: &[&str]) -> Self {
         let profile = home.path().join("profile");
-        fs::create_dir(&profile).expect("a profile");
         let child = Command::new(PROGRAM)
             .args(FLAGS)
             .args(more)
@@ -113,6 +126,12 @@ impl Drop for Chromium {
         // The directory goes with `home`; its children may still be writing into it.
         let _ = find_eventually(5, || emptied(self.home.path()).then_some(()));
     }
+}
+
+fn new_home() -> TempDir {
+    let home = tempfile::Builder::new().prefix("own-").tempdir_in("/tmp").expect("a directory");
+    fs::create_dir(home.path().join("profile")).expect("a profile");
+    home
 }
 
 fn emptied(directory: &Path) -> bool {

@@ -15,6 +15,12 @@ const BROWSER_PATH: &str = "/devtools/browser/";
 pub struct BrowserRun(String);
 
 impl BrowserRun {
+    /// A run that tells its own name.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self(stable_digest(name.as_bytes()))
+    }
+
     /// The run that a websocket's address names; services in between may name none.
     pub(crate) fn find(websocket: &Url) -> Option<Self> {
         let name = websocket.path().strip_prefix(BROWSER_PATH)?;

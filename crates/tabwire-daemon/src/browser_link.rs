@@ -42,6 +42,12 @@ impl BrowserLink {
         })
     }
 
+    /// The user's own browser, emulated in front of its extension.
+    pub(crate) fn of_extension((source, sink): (FrameSource, FrameSink)) -> Self {
+        let (keeper, earlier_house, staging) = (None, None, None);
+        Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging }
+    }
+
     /// Has downloads in shared contexts saved in this directory until they go to their clients.
     #[must_use]
     pub fn with_staging(mut self, directory: PathBuf) -> Self {

@@ -99,13 +99,7 @@ impl Daemon {
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),
             }
         });
-        let mut answer = Response::new(Full::new(Bytes::new()).boxed());
-        *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-        let headers = answer.headers_mut();
-        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
-        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
-        Ok(answer)
+        Ok(switching(accept))
     }
 
     /// Bare CDP in a guarded session needs a grant that says so (T19).
@@ -210,8 +204,19 @@ fn slot_taken(key: &SessionKey) -> Failure {
     .with_hint("Wait until /client-slot says it is free, or use another session.")
 }
 
+/// The answer that makes a request a websocket.
+pub(crate) fn switching(accept: HeaderValue) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::new()).boxed());
+    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = answer.headers_mut();
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    answer
+}
+
 /// Checks a websocket handshake and computes its answer.
-fn accept_key(request: &Request<Incoming>) -> Result<HeaderValue, Failure> {
+pub(crate) fn accept_key(request: &Request<Incoming>) -> Result<HeaderValue, Failure> {
     let text = |name: header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
     let lists = |value: Option<&str>, wanted: &str| {
         value.unwrap_or_default().split(',').any(|item| item.trim().eq_ignore_ascii_case(wanted))

@@ -16,6 +16,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::approval_desk::ApprovalDesk;
 use crate::config::DaemonConfig;
+use crate::extension_desk::ExtensionDesk;
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
 use crate::gate::{Gate, Secrets};
@@ -51,6 +52,8 @@ pub struct Daemon {
     pub(crate) work: Work,
     pub(crate) since: Instant,
     pub(crate) guests: McpGuests,
+    /// The user's own browsers.
+    pub(crate) extensions: Arc<ExtensionDesk>,
     ending: watch::Sender<Option<Ending>>,
 }
 
@@ -132,11 +135,13 @@ impl Daemon {
         })?;
         Handshake::new(instance.clone(), port, &token).write(&config.paths.handshake())?;
         let tasks = TaskGroup::new();
+        let extensions = Arc::new(ExtensionDesk::new(config.paths.extension_key(), tasks.clone()));
         let files = Arc::new(FileShelf::new(config.paths.state.clone()));
         let daemon = Arc::new(Self {
             port,
             gate: Gate::new(token),
-            fleet: Arc::new(Fleet::new(config.clone(), instance, tasks.clone())),
+            fleet: Arc::new(Fleet::new(config.clone(), instance, tasks.clone(), Arc::clone(&extensions))),
+            extensions,
             sessions: SessionTable::new(Household {
                 store: Arc::new(SessionStore::new(config.paths.sessions())),
                 files: Arc::clone(&files),

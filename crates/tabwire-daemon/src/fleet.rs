@@ -17,8 +17,10 @@ use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, SessionKey};
 
 use crate::browser_link::BrowserLink;
 use crate::config::DaemonConfig;
+use crate::extension_browser::ExtensionBrowser;
+use crate::extension_desk::ExtensionDesk;
 use crate::hub::Hub;
-use crate::limits::{KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
+use crate::limits::{EXTENSION_DEADLINE, KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
 use crate::live_session::LiveSession;
 use crate::served_browser::{Fate, POOL, ServedBrowser};
 use crate::sweeping::sweep_all;
@@ -30,16 +32,23 @@ pub struct Fleet {
     instance: InstanceId,
     tasks: TaskGroup,
     served: Mutex<Vec<Weak<ServedBrowser>>>,
+    extensions: Arc<ExtensionDesk>,
     /// Held while a browser that sessions share is looked for, started or given up.
     sharing: tokio::sync::Mutex<()>,
 }
 
 impl Fleet {
-    pub(crate) fn new(config: DaemonConfig, instance: InstanceId, tasks: TaskGroup) -> Self {
+    pub(crate) fn new(
+        config: DaemonConfig,
+        instance: InstanceId,
+        tasks: TaskGroup,
+        extensions: Arc<ExtensionDesk>,
+    ) -> Self {
         Self {
             config,
             instance,
             tasks,
+            extensions,
             served: Mutex::new(Vec::new()),
             sharing: tokio::sync::Mutex::default(),
         }
@@ -53,8 +62,16 @@ impl Fleet {
         key: &SessionKey,
         expected: Option<&BrowserRun>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
+        // Waited for before the lock is taken: others need not wait for somebody's browser to wake up.
+        let own = match options.extension() {
+            Some(name) => Some(self.extensions.choose(name, EXTENSION_DEADLINE).await?),
+            None => None,
+        };
         let _sharing = self.sharing.lock().await;
-        let served = self.obtain_alone(options, key, expected).await?;
+        let served = match own {
+            Some(browser) => self.reach_extension(&browser).await?,
+            None => self.obtain_alone(options, key, expected).await?,
+        };
         served.add_user();
         Ok(served)
     }
@@ -200,12 +217,34 @@ impl Fleet {
         self.serve(link, Ownership::Attached, None, Some(found)).await
     }
 
+    /// Reaches the user's own browser through its extension. One emulated browser serves all sessions.
+    async fn reach_extension(&self, browser: &ExtensionBrowser) -> Result<Arc<ServedBrowser>, Failure> {
+        if let Some(served) = self.find(|served| served.is_install(&browser.install)) {
+            return Ok(served);
+        }
+        let link = BrowserLink::of_extension(browser.serve().await?);
+        tracing::info!(install = %browser.install, product = %browser.product, "the user's own browser is used");
+        let extension = Some((browser.install.clone(), browser.run()));
+        self.serve_as(link, Ownership::Attached, None, None, extension).await
+    }
+
     async fn serve(
         &self,
         link: BrowserLink,
         ownership: Ownership,
         descriptor: Option<BrowserDescriptor>,
         address: Option<WebsocketAddress>,
+    ) -> Result<Arc<ServedBrowser>, Failure> {
+        self.serve_as(link, ownership, descriptor, address, None).await
+    }
+
+    async fn serve_as(
+        &self,
+        link: BrowserLink,
+        ownership: Ownership,
+        descriptor: Option<BrowserDescriptor>,
+        address: Option<WebsocketAddress>,
+        extension: Option<(String, BrowserRun)>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         let upstream = link.kind;
         let hub = Hub::start(link, &self.tasks);
@@ -216,7 +255,8 @@ impl Fleet {
         if let Some(descriptor) = &descriptor {
             self.watch_for_leftover(&hub, descriptor);
         }
-        let served = Arc::new(ServedBrowser::new(hub, upstream, ownership, descriptor, address));
+        let served = ServedBrowser::new(hub, upstream, ownership, descriptor, address);
+        let served = Arc::new(served.with_extension(extension));
         let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|weak| weak.strong_count() > 0);
         list.push(Arc::downgrade(&served));

@@ -3,11 +3,12 @@
 //! Pure: it sees header strings and a table of routes, and says yes or how to refuse. What is unknown and
 //! what is not allowed get the same answer, so that nothing can be learnt by asking.
 
+use tabwire_extension::package::extension_origin;
 use tabwire_wire::SessionKey;
 use tabwire_wire::api::SOCKET_HOST;
 
 use crate::authority::LocalAuthority;
-use crate::route::{Access, Route, find_route};
+use crate::route::{Access, EXTENSION_ROUTE, Route, find_route};
 use crate::token::Token;
 
 /// Where a request came in.
@@ -49,6 +50,8 @@ pub enum Scope {
     Mcp,
     /// Public pages only.
     Public,
+    /// The greeting of the user's own browser, and nothing before it has proved itself.
+    Extension,
 }
 
 /// A request the gate lets through.
@@ -118,6 +121,9 @@ impl Gate {
     /// # Errors
     /// With the way to refuse it.
     pub fn admit(&self, door: Door, visit: &Visit<'_>, secrets: &impl Secrets) -> Result<Admitted, Refusal> {
+        if is_extension(door, visit) {
+            return Ok(Admitted { route: &EXTENSION_ROUTE, scope: Scope::Extension, variable: None });
+        }
         check_sender(door, visit)?;
         let (path, scope) = self.identify(door, visit, secrets);
         let found = find_route(path);
@@ -131,7 +137,7 @@ impl Gate {
             | (_, Scope::User)
             | (Access::Session, Scope::Session(_))
             | (Access::Mcp, Scope::Mcp) => true,
-            (Access::User | Access::Session | Access::Mcp, _) => false,
+            (Access::User | Access::Session | Access::Mcp | Access::Extension, _) => false,
         };
         if !allowed {
             return Err(Refusal::Unauthorised);
@@ -163,6 +169,16 @@ impl Gate {
             None => (visit.path, Scope::Public),
         }
     }
+}
+
+/// Whether this is the one extension that is ours, at the one place that is for it (T05). A browser says who sends a
+/// request, and other programs may lie about it: whoever is let in here still has to prove that it knows the key.
+fn is_extension(door: Door, visit: &Visit<'_>) -> bool {
+    let (Door::Port(port), [host]) = (door, visit.hosts.as_slice()) else { return false };
+    LocalAuthority::parse(host, port).is_some()
+        && visit.path == EXTENSION_ROUTE.path
+        && EXTENSION_ROUTE.takes(visit.method)
+        && visit.origin == Some(extension_origin().as_str())
 }
 
 fn check_sender(door: Door, visit: &Visit<'_>) -> Result<(), Refusal> {

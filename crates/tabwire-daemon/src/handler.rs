@@ -59,6 +59,8 @@ impl Daemon {
                 Ok(body) => self.cdp_url(body).await.map(|answer| json_answer(StatusCode::OK, &answer)),
                 Err(error) => return error.answer(),
             },
+            RouteName::Extension => self.accept_extension(request),
+            RouteName::ExtensionDesk => self.extension_request(admitted.variable.as_deref()).await,
             RouteName::Policy => return self.handle_policy(&admitted, request, door).await,
             RouteName::McpStream => self.accept_mcp(request),
             RouteName::Mcp => match read_bytes(request).await {

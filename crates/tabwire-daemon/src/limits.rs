@@ -184,3 +184,21 @@ pub const GUEST_PICTURE_BYTES: u64 = 32 * 1024 * 1024;
 
 /// How long each tab of an MCP client that has gone may take to close.
 pub const LEAVE_DEADLINE: Duration = Duration::from_millis(1_500);
+
+/// How long a browser's extension may take for its part of the greeting.
+pub const GREETING_DEADLINE: Duration = Duration::from_secs(5);
+
+/// How long a command waits for the user's own browser to connect; a sleeping extension wakes every 30 s.
+pub const EXTENSION_DEADLINE: Duration = Duration::from_secs(35);
+
+/// How long an extension may take to say that it is there.
+pub const EXTENSION_PROBE: Duration = Duration::from_millis(800);
+
+/// How long the user's own browser is kept for an extension that went away; it wakes every 30 s.
+pub const EXTENSION_GRACE: Duration = Duration::from_secs(40);
+
+/// After this long without a word, an extension that owes an answer is asked whether it is there.
+pub const EXTENSION_SILENCE: Duration = Duration::from_secs(5);
+
+/// The user's own browsers that may be there at once.
+pub const EXTENSIONS: usize = 16;

@@ -27,6 +27,12 @@ impl Paths {
         }
     }
 
+    /// The one directory that all four are below, if there is one.
+    #[must_use]
+    pub fn home(&self) -> Option<&Path> {
+        self.runtime.parent().filter(|home| *self == Self::below(home))
+    }
+
     /// The daemon's socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
@@ -43,6 +49,18 @@ impl Paths {
     #[must_use]
     pub fn handshake(&self) -> PathBuf {
         self.runtime.join("handshake.json")
+    }
+
+    /// The key that the daemon and the user's browsers share.
+    #[must_use]
+    pub fn extension_key(&self) -> PathBuf {
+        self.state.join("extension-key")
+    }
+
+    /// Where the extension is unpacked, for browsers to load it from.
+    #[must_use]
+    pub fn extension(&self) -> PathBuf {
+        self.data.join("extension")
     }
 
     /// The log file.

@@ -11,6 +11,8 @@ pub enum Access {
     Mcp,
     /// The user only.
     User,
+    /// The one extension that is ours, which its browser names in the Origin header.
+    Extension,
 }
 
 /// What a route does.
@@ -48,6 +50,10 @@ pub enum RouteName {
     Drain,
     /// Ends the daemon and every browser it launched.
     Stop,
+    /// The websocket of the user's own browsers.
+    Extension,
+    /// Which of the user's own browsers are there, and their key.
+    ExtensionDesk,
 }
 
 /// One route.
@@ -95,9 +101,14 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::Policy, "POST", "/v1/policy/*", Access::User),
     route(RouteName::McpStream, "GET", "/v1/mcp", Access::User),
     route(RouteName::Mcp, "POST GET DELETE", "/mcp", Access::Mcp),
+    route(RouteName::ExtensionDesk, "POST", "/v1/extension/*", Access::User),
     route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),
     route(RouteName::Stop, "POST", "/v1/daemon/stop", Access::User),
 ];
+
+/// The route of the user's own browsers. It stands beside the list because it opens by what closes all the others: an
+/// Origin.
+pub(crate) static EXTENSION_ROUTE: Route = route(RouteName::Extension, "GET", "/extension", Access::Extension);
 
 /// Finds the route of a path, and its variable part.
 pub(crate) fn find_route(path: &str) -> Option<(&'static Route, Option<&str>)> {

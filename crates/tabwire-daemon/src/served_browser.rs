@@ -19,6 +19,8 @@ pub(crate) struct ServedBrowser {
     pub(crate) descriptor: Option<BrowserDescriptor>,
     /// Where it was reached, when it is attached.
     pub(crate) address: Option<WebsocketAddress>,
+    /// Which of the user's own browsers it is, and which run of it.
+    extension: Option<(String, BrowserRun)>,
     /// How many sessions use it.
     users: AtomicUsize,
     /// Numbers that tell its sessions' tab ids apart.
@@ -53,12 +55,23 @@ impl ServedBrowser {
         address: Option<WebsocketAddress>,
     ) -> Self {
         let (users, epochs) = (AtomicUsize::new(0), Mutex::default());
-        Self { hub, upstream, ownership, descriptor, address, users, epochs }
+        Self { hub, upstream, ownership, descriptor, address, extension: None, users, epochs }
+    }
+
+    /// The same, as one of the user's own browsers.
+    pub(crate) fn with_extension(self, extension: Option<(String, BrowserRun)>) -> Self {
+        Self { extension, ..self }
+    }
+
+    /// Whether it is the browser with this install of the extension.
+    pub(crate) fn is_install(&self, install: &str) -> bool {
+        self.extension.as_ref().is_some_and(|(own, _)| own == install)
     }
 
     /// Which run of a browser it is, when it is attached and says so.
     pub(crate) fn run(&self) -> Option<BrowserRun> {
-        self.address.as_ref().and_then(WebsocketAddress::run)
+        let extension = self.extension.as_ref().map(|(_, run)| run.clone());
+        extension.or_else(|| self.address.as_ref().and_then(WebsocketAddress::run))
     }
 
     pub(crate) fn add_user(&self) {

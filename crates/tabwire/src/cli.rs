@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use tabwire_wire::{ClientName, SessionName, TabId};
 
+use crate::extension_command::ExtensionCommand;
 use crate::policy_command::{AllowWish, ApprovalsCommand, GrantsCommand, PolicyCommand};
 use crate::session_command::{ContextCommand, SessionCommand, TabCommand};
 use crate::session_flags::{SessionFlags, ViewFlags};
@@ -277,9 +278,25 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "print")]
         uninstall: bool,
     },
+    /// Let agents work in your own browser, in the tabs you share: set it up, look at it, end it.
+    ///
+    /// `tabwire open --upstream extension` then uses it.
+    Extension {
+        #[command(subcommand)]
+        command: ExtensionCommand,
+    },
     /// Own one browser (started by the daemon).
     #[command(hide = true)]
     Keep,
+    /// Tell the extension where Tabwire is (started by the browser).
+    #[command(hide = true)]
+    NativeHost {
+        /// Who asks, as the browser says it.
+        origin: Option<String>,
+        /// What else a browser adds.
+        #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        rest: Vec<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

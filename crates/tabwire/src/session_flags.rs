@@ -27,6 +27,11 @@ pub(crate) struct SessionFlags {
     /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
+    /// Which way to a browser: `launch`, or `extension` for your own browser (see `tabwire extension`), `extension:NAME` if
+    /// several are connected.
+    #[arg(long, value_name = "UPSTREAM", value_parser = parse_upstream)]
+    #[arg(conflicts_with_all = ["cdp", "browser", "headed", "profile"])]
+    upstream: Option<Upstream>,
     /// A header for a remote browser, `Name: value`, or `@FILE` with one a line; may be repeated.
     #[arg(long = "cdp-header", value_name = "HEADER", requires = "cdp")]
     cdp_headers: Vec<String>,
@@ -84,7 +89,10 @@ impl SessionFlags {
             browser: self.browser,
             headed: (self.headed || self.headless).then_some(self.headed),
             profile: self.profile.map(absolute),
-            cdp: self.cdp,
+            cdp: self.cdp.or(match self.upstream {
+                Some(Upstream::Extension(address)) => Some(address),
+                Some(Upstream::Launch) | None => None,
+            }),
             headers: read_headers(self.cdp_headers)?,
             browser_arguments: self.browser_arguments,
             allow_dangerous_arguments: self.allow_dangerous_browser_args.then_some(true),
@@ -124,6 +132,23 @@ fn absolute(profile: String) -> String {
         return profile;
     }
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
+}
+
+/// Which way to a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Upstream {
+    Launch,
+    /// As the session's options name it.
+    Extension(String),
+}
+
+fn parse_upstream(text: &str) -> Result<Upstream, String> {
+    let given = SessionOptions { cdp: Some(text.to_owned()), ..SessionOptions::default() };
+    match text {
+        "launch" => Ok(Upstream::Launch),
+        _ if given.extension().is_some() => Ok(Upstream::Extension(text.to_owned())),
+        _ => Err("expected launch, extension or extension:NAME".to_owned()),
+    }
 }
 
 pub(crate) fn parse_policy(text: &str) -> Result<PolicyProfile, String> {

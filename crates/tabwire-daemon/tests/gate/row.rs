@@ -1,6 +1,6 @@
 //! The rows of the threat table that the gate answers alone.
 
-use tabwire_daemon::{Access, Door, ROUTES, Refusal, RouteName};
+use tabwire_daemon::{Access, Door, ROUTES, Refusal, RouteName, Scope};
 
 use crate::attempt::{Attempt, Credential, DOORS, ONE, PORT, TOKEN, TWO, every_attempt};
 
@@ -61,6 +61,52 @@ fn t05_no_extension_subdomain_or_other_scheme_is_exempt() {
         "capacitor://localhost",
     ];
     check_origins(&near, |_| true);
+}
+
+#[test]
+fn t05_one_extension_is_let_in_at_one_place_and_nobody_else() {
+    let own = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik";
+    let friendly = Attempt {
+        method: "GET".to_owned(),
+        path: "/extension".to_owned(),
+        origin: Some(own.to_owned()),
+        ..Attempt::friendly(&ROUTES[0], Door::Port(PORT), Credential::Nothing)
+    };
+    assert_eq!(friendly.made().expect("ours").scope, Scope::Extension);
+    let localhost = Attempt { hosts: vec![format!("localhost:{PORT}")], ..friendly.clone() };
+    assert!(localhost.made().is_ok());
+    let near = [
+        own.to_uppercase(),
+        format!("{own}/"),
+        format!("{own}.evil.test"),
+        format!("x{own}"),
+        own.replace("chrome-extension", "moz-extension"),
+        own.replace("pim", "pin"),
+        "chrome-extension://".to_owned(),
+        "null".to_owned(),
+    ];
+    for origin in near {
+        let attempt = Attempt { origin: Some(origin.clone()), ..friendly.clone() };
+        assert_eq!(attempt.refusal(), Refusal::Foreign, "{origin}");
+    }
+    let without = Attempt { origin: None, ..friendly.clone() };
+    assert_eq!(without.refusal(), Refusal::Unauthorised, "no Origin is no friend");
+    for path in ["/extension/", "/Extension", "/v1/status", "/cdp", "/demo", "/extension/x"] {
+        let attempt = Attempt { path: path.to_owned(), ..friendly.clone() };
+        assert_eq!(attempt.refusal(), Refusal::Foreign, "{path}");
+    }
+    for method in ["POST", "HEAD", "OPTIONS", "get"] {
+        let attempt = Attempt { method: method.to_owned(), ..friendly.clone() };
+        assert_eq!(attempt.refusal(), Refusal::Foreign, "{method}");
+    }
+    for hosts in [vec![], vec!["evil.test:38017".to_owned()], vec![friendly.hosts[0].clone(); 2]] {
+        assert_eq!(Attempt { hosts, ..friendly.clone() }.refusal(), Refusal::Foreign);
+    }
+    let bearer = Some(format!("Bearer {TOKEN}"));
+    let token = Attempt { authorization: bearer, origin: None, ..friendly.clone() };
+    assert_eq!(token.refusal(), Refusal::NotFound, "the token opens other doors");
+    let socket = Attempt { door: Door::Socket, hosts: vec!["tabwire.local".to_owned()], ..friendly };
+    assert_eq!(socket.refusal(), Refusal::Foreign);
 }
 
 #[test]
@@ -131,13 +177,14 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::Progress
             | RouteName::Status => true,
             // Handshakes: browsers send an Origin with them, which is refused.
-            RouteName::Cdp | RouteName::McpStream => true,
+            RouteName::Cdp | RouteName::McpStream | RouteName::Extension => true,
             // Its GET only listens; what a client wants done it posts.
             RouteName::Mcp => false,
             RouteName::Action
             | RouteName::CdpUrl
             | RouteName::Policy
             | RouteName::Drain
+            | RouteName::ExtensionDesk
             | RouteName::Stop => false,
         };
         let usual = route.methods.split(' ').next();

@@ -101,6 +101,9 @@ pub struct Difference {
 }
 
 impl SessionOptions {
+    /// What is attached to in place of an address: the user's own browser. `extension:NAME` when there are several.
+    pub const EXTENSION: &'static str = "extension";
+
     /// Whether nothing was asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -119,10 +122,19 @@ impl SessionOptions {
         self.isolation.unwrap_or_default()
     }
 
-    /// What may be done where nothing was granted or denied.
+    /// What may be done where nothing was granted or denied. In the user's own browser nothing is, unless said.
     #[must_use]
     pub fn policy(&self) -> PolicyProfile {
-        self.policy.unwrap_or_default()
+        let usual =
+            if self.extension().is_some() { PolicyProfile::Guarded } else { PolicyProfile::default() };
+        self.policy.unwrap_or(usual)
+    }
+
+    /// Whether it is the user's own browser, behind its extension; with the name of one when there are several.
+    #[must_use]
+    pub fn extension(&self) -> Option<Option<&str>> {
+        let rest = self.cdp.as_deref()?.strip_prefix(Self::EXTENSION)?;
+        if rest.is_empty() { Some(None) } else { rest.strip_prefix(':').map(Some) }
     }
 
     /// These, and what they leave out from others.
@@ -205,7 +217,7 @@ impl SessionOptions {
 
 #[cfg(test)]
 mod tests {
-    use super::{Isolation, SessionOptions};
+    use super::{Isolation, PolicyProfile, SessionOptions};
 
     fn options() -> SessionOptions {
         SessionOptions { headed: Some(true), profile: Some("work".to_owned()), ..SessionOptions::default() }
@@ -241,6 +253,19 @@ mod tests {
                 "--isolation own context"
             ]
         );
+    }
+
+    #[test]
+    fn the_users_own_browser_is_guarded_unless_said_otherwise() {
+        let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
+        assert_eq!(of("extension").extension(), Some(None));
+        assert_eq!(of("extension:work").extension(), Some(Some("work")));
+        assert_eq!(of("extensions").extension(), None);
+        assert_eq!(of("9222").extension(), None);
+        assert_eq!(of("extension").policy(), PolicyProfile::Guarded);
+        assert_eq!(of("9222").policy(), PolicyProfile::Open);
+        let open = SessionOptions { policy: Some(PolicyProfile::Open), ..of("extension") };
+        assert_eq!(open.policy(), PolicyProfile::Open);
     }
 
     #[test]

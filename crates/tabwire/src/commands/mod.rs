@@ -11,12 +11,14 @@ mod connect;
 mod daemon;
 mod demo;
 mod doctor;
+mod extension;
 mod install_skill;
 pub(crate) mod log;
 mod log_export;
 mod log_follow;
 mod log_lines;
 pub(crate) mod mcp;
+mod native_host;
 mod passphrase;
 mod policy;
 mod profile;
@@ -150,6 +152,8 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::InstallSkill { .. }
             | Command::UpgradeCheck { .. }
             | Command::Keep
+            | Command::NativeHost { .. }
+            | Command::Extension { .. }
             | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
             | Command::Daemon { command: Stop | Status | Logs { .. } },
         ) => Ok(Configuration::without_files()),
@@ -216,7 +220,11 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             };
             install_skill::run(context, &Wish { tools, scope, deed })
         }
+        Command::Extension { command } => extension::run(context, &command),
         Command::Keep => return Ok(keep()),
+        Command::NativeHost { origin, rest: _ } => {
+            return Ok(native_host::run(&context.environment.paths, origin.as_deref()));
+        }
     };
     done.map(|()| ExitCode::SUCCESS)
 }

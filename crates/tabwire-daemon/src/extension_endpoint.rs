@@ -1,0 +1,128 @@
+//! Where the extension of the user's own browser dials in: the greeting, in which both sides prove that they know the key,
+//! and what the user asks about it. Nothing is told to a visitor that has not proved itself, and nothing it says is used.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use http::{Request, StatusCode};
+use hyper::body::Incoming;
+use hyper_util::rt::TokioIo;
+use serde_json::json;
+use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
+use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_cdp::{Farewell, FrameSink, FrameSource, Framed};
+use tabwire_extension::link_message::{
+    Challenge, GreetingFrame, Hello, PROTOCOL, Present, Welcome, find_present,
+};
+use tabwire_extension::proof::{Greeting, Side, is_name};
+use tabwire_wire::{ErrorCode, Failure, VERSION};
+use tokio_websockets::ServerBuilder;
+
+use crate::cdp_endpoint::{accept_key, switching};
+use crate::daemon::Daemon;
+use crate::extension_desk::ExtensionDesk;
+use crate::extension_key;
+use crate::limits::GREETING_DEADLINE;
+use crate::server::{Answer, json as json_answer};
+use crate::token::Token;
+
+impl Daemon {
+    /// Upgrades to a websocket and greets.
+    pub(crate) fn accept_extension(&self, mut request: Request<Incoming>) -> Result<Answer, Failure> {
+        let accept = accept_key(&request)?;
+        let desk = Arc::clone(&self.extensions);
+        let upgrade = hyper::upgrade::on(&mut request);
+        self.tasks.start("extension-upgrade", async move {
+            let upgraded = match upgrade.await {
+                Ok(upgraded) => upgraded,
+                Err(error) => return tracing::debug!(%error, "a websocket was not opened"),
+            };
+            let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
+            let socket = ServerBuilder::new()
+                .config(stream_config())
+                .limits(stream_limits(BROWSER_MESSAGE_CEILING))
+                .serve(stream);
+            receive(&desk, split(socket), GREETING_DEADLINE).await;
+        });
+        Ok(switching(accept))
+    }
+
+    /// What the user asks about the extension: `status`, or `rotate` for a new key.
+    pub(crate) async fn extension_request(&self, verb: Option<&str>) -> Result<Answer, Failure> {
+        let desk = &self.extensions;
+        let told = match verb.unwrap_or_default() {
+            "status" => {
+                extension_key::obtain(desk.key_file())?;
+                json!({"port": self.port, "connected": desk.list()})
+            }
+            "rotate" => {
+                extension_key::draw(desk.key_file())?;
+                json!({"rotated": true, "dismissed": desk.dismiss_all().await})
+            }
+            other => {
+                let message = format!("`{other}` is not known about the extension.");
+                return Err(Failure::new(ErrorCode::UnknownMethod, message));
+            }
+        };
+        Ok(json_answer(StatusCode::OK, &told))
+    }
+}
+
+async fn receive(desk: &ExtensionDesk, (mut source, mut sink): (FrameSource, FrameSink), deadline: Duration) {
+    let greeted = tokio::time::timeout(deadline, greet(desk, &mut source, &mut sink)).await;
+    match greeted.ok().flatten() {
+        Some((hello, present)) => {
+            tracing::info!(install = %hello.install, product = %hello.browser.product, "an extension is paired");
+            desk.arrived(&hello, present, (source, sink)).await;
+        }
+        None => {
+            tracing::info!("an extension did not prove itself");
+            sink.say_goodbye(Farewell::Done);
+        }
+    }
+}
+
+/// Greets an extension; nothing comes of it when either side cannot show that it knows the key.
+async fn greet(
+    desk: &ExtensionDesk,
+    source: &mut FrameSource,
+    sink: &mut FrameSink,
+) -> Option<(Hello, Present)> {
+    let key = extension_key::as_pairing(&extension_key::obtain(desk.key_file()).ok()?)?;
+    let GreetingFrame::Hello(hello) = read(source).await? else { return None };
+    if hello.protocol != PROTOCOL || !is_name(&hello.install) || !is_name(&hello.nonce) {
+        return None;
+    }
+    // Drawn for this greeting and forgotten with it, so a proof that was overheard is worth nothing.
+    let nonce = Token::draw().ok()?;
+    let greeting =
+        Greeting { install: &hello.install, extension_nonce: &hello.nonce, daemon_nonce: nonce.expose() };
+    let proof = key.proof(Side::Daemon, &greeting);
+    let challenge = Challenge { nonce: nonce.expose().to_owned(), proof };
+    write(sink, &GreetingFrame::Challenge(challenge)).await?;
+    let GreetingFrame::Proof(shown) = read(source).await? else { return None };
+    if !key.is_proved(Side::Extension, &greeting, &shown) {
+        return None;
+    }
+    let welcome = Welcome { version: VERSION.to_owned() };
+    write(sink, &GreetingFrame::Welcome(welcome)).await?;
+    let present = find_present(&next(source).await?)?;
+    Some((hello, present))
+}
+
+async fn next(source: &mut FrameSource) -> Option<BytesMut> {
+    match source.next().await {
+        Ok(Some(Framed::Frame(frame))) => Some(frame),
+        _ => None,
+    }
+}
+
+async fn read(source: &mut FrameSource) -> Option<GreetingFrame> {
+    serde_json::from_slice(&next(source).await?).ok()
+}
+
+async fn write(sink: &mut FrameSink, frame: &GreetingFrame) -> Option<()> {
+    sink.enqueue(BytesMut::from(serde_json::to_vec(frame).ok()?.as_slice()));
+    sink.flush().await.ok()
+}

@@ -1,0 +1,10 @@
+//! The bounds of this crate.
+
+/// Commands that a cdp session may leave for a tab that is not attached yet; one more attaches it.
+pub const JOURNAL_COMMANDS: usize = 256;
+
+/// Commands that may wait for a tab to be attached.
+pub const WAITING_COMMANDS: usize = 1_024;
+
+/// Frames, workers and worlds that are remembered of one tab, so that newcomers can be told of them.
+pub const REMEMBERED_PARTS: usize = 4_096;

@@ -1,0 +1,152 @@
+//! The extension itself, as it is embedded in the binary, and the one id that is let in. A list, without branches.
+
+/// The id that Chrome derives from the manifest's `key`; nothing else is answered.
+pub const EXTENSION_ID: &str = "pimdfmoiaojahepkopikadchpocaecik";
+
+/// The name under which the native host is registered.
+pub const NATIVE_HOST: &str = "dev.tabwire.host";
+
+/// The Origin that Chrome puts on what the extension sends.
+#[must_use]
+pub fn extension_origin() -> String {
+    format!("chrome-extension://{EXTENSION_ID}")
+}
+
+macro_rules! files {
+    ($($path:literal),+ $(,)?) => {
+        &[$(($path, include_bytes!(concat!("../../../extension/", $path)) as &[u8])),+]
+    };
+}
+
+/// Every file of the extension, by its path below the extension's folder.
+pub static FILES: &[(&str, &[u8])] = files![
+    "manifest.json",
+    "badge.js",
+    "command.js",
+    "debuggee.js",
+    "link.js",
+    "look.css",
+    "pairing.js",
+    "refusals.js",
+    "sharing.js",
+    "tabs.js",
+    "view.js",
+    "worker.js",
+    "icons/16.png",
+    "icons/32.png",
+    "icons/48.png",
+    "icons/128.png",
+    "options/options.css",
+    "options/options.html",
+    "options/options.js",
+    "popup/popup.css",
+    "popup/popup.html",
+    "popup/popup.js",
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::*;
+
+    fn manifest() -> serde_json::Value {
+        let (_, text) = FILES.first().expect("the manifest comes first");
+        serde_json::from_slice(text).expect("the manifest is JSON")
+    }
+
+    #[test]
+    fn the_manifest_asks_for_nothing_more_than_is_used() {
+        let manifest = manifest();
+        let asked: Vec<&str> = manifest["permissions"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(serde_json::Value::as_str)
+            .collect();
+        assert_eq!(asked, ["alarms", "debugger", "nativeMessaging", "storage", "tabs", "webNavigation"]);
+        for absent in [
+            "host_permissions",
+            "optional_permissions",
+            "optional_host_permissions",
+            "content_scripts",
+            "externally_connectable",
+            "web_accessible_resources",
+        ] {
+            assert!(manifest.get(absent).is_none(), "{absent} would widen what it may do");
+        }
+        let scripts: String = FILES
+            .iter()
+            .filter(|(path, _)| path.ends_with(".js"))
+            .map(|(_, text)| String::from_utf8_lossy(text))
+            .collect();
+        for (permission, used) in [
+            ("alarms", "chrome.alarms."),
+            ("debugger", "chrome.debugger."),
+            ("nativeMessaging", "chrome.runtime.sendNativeMessage"),
+            ("storage", "chrome.storage."),
+            ("tabs", "chrome.tabs."),
+            ("webNavigation", "chrome.webNavigation."),
+        ] {
+            assert!(scripts.contains(used), "{permission} is asked for and not used");
+        }
+        assert_eq!(manifest["minimum_chrome_version"], "125", "flat child sessions");
+    }
+
+    #[test]
+    fn the_pinned_id_is_the_one_that_chrome_derives_from_the_key() {
+        use ring::digest::{SHA256, digest};
+        let manifest = manifest();
+        let key = decode_base64(manifest["key"].as_str().expect("a key"));
+        let id: String = digest(&SHA256, &key)
+            .as_ref()
+            .iter()
+            .take(16)
+            .flat_map(|byte| [byte >> 4, byte & 15])
+            .map(|digit| char::from(b'a' + digit))
+            .collect();
+        assert_eq!(id, EXTENSION_ID);
+    }
+
+    fn decode_base64(text: &str) -> Vec<u8> {
+        let digit = |byte: u8| match byte {
+            b'A'..=b'Z' => u32::from(byte - b'A'),
+            b'a'..=b'z' => u32::from(byte - b'a') + 26,
+            b'0'..=b'9' => u32::from(byte - b'0') + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        let digits: Vec<u32> = text.bytes().filter(|byte| *byte != b'=').map(digit).collect();
+        let mut bytes = Vec::new();
+        for group in digits.chunks(4) {
+            let number = group.iter().fold(0, |number, digit| number << 6 | digit) << (6 * (4 - group.len()));
+            bytes.extend_from_slice(&number.to_be_bytes()[1..group.len()]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn every_file_of_the_extension_is_embedded() {
+        fn walk(folder: &Path, below: &str, found: &mut BTreeSet<String>) {
+            for entry in std::fs::read_dir(folder).expect("the extension's folder") {
+                let entry = entry.expect("an entry");
+                let path = format!("{below}{}", entry.file_name().to_string_lossy());
+                if entry.path().is_dir() {
+                    walk(&entry.path(), &format!("{path}/"), found);
+                } else {
+                    found.insert(path);
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../extension"), "", &mut found);
+        let embedded: BTreeSet<String> = FILES.iter().map(|(path, _)| (*path).to_owned()).collect();
+        assert_eq!(embedded, found);
+    }
+
+    #[test]
+    fn the_extension_has_the_version_of_the_binary() {
+        assert_eq!(manifest()["version"], tabwire_wire::VERSION);
+    }
+}

@@ -1,0 +1,293 @@
+//! Commands on a tab's cdp session: what is kept until the tab is needed, what is answered here because the browser has
+//! one session for all clients, and what is passed on.
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tabwire_cdp::lenient_json;
+use tabwire_wire::{CdpSessionId, ErrorCode};
+
+use crate::debuggee::DebuggeeId;
+use crate::emulated_browser::{EmulatedBrowser, failure};
+use crate::init_command::can_wait;
+use crate::limits::{JOURNAL_COMMANDS, WAITING_COMMANDS};
+use crate::link_message::WithCommand;
+use crate::override_undo::undo_of;
+use crate::pending::{Asker, Pending, Task};
+use crate::reply::ProtocolError;
+use crate::tab::TabState;
+use crate::virtual_session::SCREENCAST;
+
+/// A command as its client wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) method: String,
+    /// JSON.
+    pub(crate) params: String,
+}
+
+impl Command {
+    pub(crate) fn new(method: &str, params: &str) -> Self {
+        Self { method: method.to_owned(), params: params.to_owned() }
+    }
+
+    pub(crate) fn read_params(&self) -> Result<Value, ProtocolError> {
+        lenient_json::read_as(self.params.as_bytes()).map_err(ProtocolError::bad_params)
+    }
+
+    fn domain(&self) -> &str {
+        self.method.split('.').next().unwrap_or_default()
+    }
+}
+
+/// A command that waits until its tab is attached.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    /// The cdp session it came on; none for our own.
+    pub(crate) session: Option<CdpSessionId>,
+    pub(crate) command: Command,
+    pub(crate) asker: Asker,
+    pub(crate) task: Task,
+}
+
+/// What would change the user's whole profile rather than a page.
+const NEVER: [&str; 5] = [
+    "Network.clearBrowserCache",
+    "Network.clearBrowserCookies",
+    "Storage.clearCookies",
+    "Storage.clearDataForOrigin",
+    "Storage.clearDataForStorageKey",
+];
+
+/// Domains that have events and nothing to enable: who uses one hears of it.
+const SELF_ENABLED: [&str; 3] = ["Emulation", "Input", "Tracing"];
+
+impl EmulatedBrowser {
+    pub(crate) fn page_command(
+        &mut self,
+        place: DebuggeeId,
+        session: &CdpSessionId,
+        command: Command,
+        asker: Asker,
+    ) {
+        if NEVER.contains(&command.method.as_str()) {
+            let message = format!("{} would change the user's whole profile.", command.method);
+            return self.fail(&asker, &ProtocolError::ours(ErrorCode::PolicyDenied, message));
+        }
+        let about_browser = matches!(command.domain(), "Browser" | "SystemInfo")
+            || (command.domain() == "Target"
+                && !matches!(command.method.as_str(), "Target.setAutoAttach" | "Target.detachFromTarget"));
+        if about_browser {
+            return self.browser_command(Some(session), &command, asker);
+        }
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.touched = true;
+        }
+        let is_idle = self.tabs.get(&place.tab).is_some_and(|tab| matches!(tab.state, TabState::Idle));
+        if is_idle && self.keep_for_later(&place, session, &command, &asker) {
+            return;
+        }
+        self.run(&place, Some(session), command, asker, Task::Pass);
+    }
+
+    /// Keeps a command that does not need the page yet, and answers it; says whether it did.
+    fn keep_for_later(
+        &mut self,
+        place: &DebuggeeId,
+        session: &CdpSessionId,
+        command: &Command,
+        asker: &Asker,
+    ) -> bool {
+        let Ok(params) = command.read_params() else { return false };
+        let tree = self.tabs.get(&place.tab).map(|tab| tab.shallow_tree());
+        let Some(entry) = self.sessions.get_mut(session) else { return false };
+        if !can_wait(&command.method, &params) || entry.journal.len() >= JOURNAL_COMMANDS {
+            return false;
+        }
+        let mut answer = json!({});
+        match command.method.as_str() {
+            "Page.getFrameTree" => {
+                entry.told_tree = true;
+                answer = tree.unwrap_or_default();
+                return self.answer_kept(asker, &answer);
+            }
+            "Page.addScriptToEvaluateOnNewDocument" => {
+                self.next_script += 1;
+                let given = format!("tabwire-{}", self.next_script);
+                answer = json!({"identifier": given});
+                entry.scripts.insert(given.clone(), None);
+                let task =
+                    Task::AddScript { session: session.clone(), place: place.clone(), given: Some(given) };
+                entry.journal.push((command.clone(), task));
+                return self.answer_kept(asker, &answer);
+            }
+            "Page.createIsolatedWorld" => answer = json!({"executionContextId": 0}),
+            _ => {}
+        }
+        entry.journal.push((command.clone(), Task::Pass));
+        self.answer_kept(asker, &answer)
+    }
+
+    fn answer_kept(&mut self, asker: &Asker, answer: &Value) -> bool {
+        self.succeed(asker, &answer.to_string());
+        true
+    }
+
+    /// Has a command carried out, after the tab is attached.
+    pub(crate) fn run(
+        &mut self,
+        place: &DebuggeeId,
+        session: Option<&CdpSessionId>,
+        command: Command,
+        asker: Asker,
+        task: Task,
+    ) {
+        let Some(tab) = self.tabs.get_mut(&place.tab) else {
+            return self.fail(&asker, &ProtocolError::no_target());
+        };
+        let waiting = Waiting { session: session.cloned(), command, asker, task };
+        match &mut tab.state {
+            TabState::Attached => self.carry_out(place, waiting),
+            TabState::Attaching { waiting: line } if line.len() < WAITING_COMMANDS => line.push(waiting),
+            TabState::Attaching { .. } => {
+                let error = ProtocolError::ours(ErrorCode::Backpressure, "Too much waits for this tab.");
+                self.fail(&waiting.asker, &error);
+            }
+            TabState::Idle => {
+                tab.state = TabState::Attaching { waiting: vec![waiting] };
+                self.attach_tab(place.tab);
+            }
+        }
+    }
+
+    /// Carries out a command on a tab that is attached.
+    pub(crate) fn carry_out(&mut self, place: &DebuggeeId, waiting: Waiting) {
+        let Waiting { session, command, asker, task } = waiting;
+        let Some(session) = session else { return self.pass_on(place, &command, asker, task) };
+        if !self.sessions.contains_key(&session) {
+            return self.fail(&asker, &ProtocolError::no_session());
+        }
+        let domain = command.domain().to_owned();
+        match command.method.as_str() {
+            "Target.setAutoAttach" => return self.auto_attach_below(place, &session, &command, asker),
+            "Target.detachFromTarget" => {
+                return match command.read_params() {
+                    Ok(params) => self.detach_from_target(&params, &asker),
+                    Err(error) => self.fail(&asker, &error),
+                };
+            }
+            "Runtime.runIfWaitingForDebugger" if self.still_held(place, &session) => {
+                return self.succeed(&asker, "{}");
+            }
+            "Page.removeScriptToEvaluateOnNewDocument" => {
+                return self.remove_script(place, &session, &command, asker);
+            }
+            "Page.captureScreenshot" => return self.capture(place, &command, asker),
+            "Page.stopScreencast" if self.screencast_goes_on(place, &session) => {
+                return self.succeed(&asker, "{}");
+            }
+            "Runtime.addBinding" => self.note_binding(&session, &command),
+            method if method.ends_with(".enable") && self.enable(place, &session, &domain, &asker) => return,
+            method if method.ends_with(".disable") && self.disable(place, &session, &domain, &asker) => {
+                return;
+            }
+            _ => {}
+        }
+        self.note_use(&session, &command, &domain);
+        let task = match task {
+            Task::Pass if command.method == "Page.addScriptToEvaluateOnNewDocument" => {
+                Task::AddScript { session, place: place.clone(), given: None }
+            }
+            task => task,
+        };
+        self.pass_on(place, &command, asker, task);
+    }
+
+    fn note_use(&mut self, session: &CdpSessionId, command: &Command, domain: &str) {
+        let Some(entry) = self.sessions.get_mut(session) else { return };
+        if SELF_ENABLED.contains(&domain) {
+            entry.domains.insert(domain.to_owned());
+        }
+        if command.method == "Page.startScreencast" {
+            entry.domains.insert(SCREENCAST.to_owned());
+        }
+        if undo_of(&command.method).is_some() {
+            entry.overrides.insert(command.method.clone());
+        }
+    }
+
+    fn note_binding(&mut self, session: &CdpSessionId, command: &Command) {
+        let name = command.read_params().ok();
+        let name = name.as_ref().and_then(|params| params.get("name")).and_then(Value::as_str);
+        if let (Some(name), Some(entry)) = (name, self.sessions.get_mut(session)) {
+            entry.bindings.insert(name.to_owned());
+        }
+    }
+
+    /// Notes that a session hears of a domain; says whether it was answered here.
+    fn enable(&mut self, place: &DebuggeeId, session: &CdpSessionId, domain: &str, asker: &Asker) -> bool {
+        let others = self.others_hear(place, session, domain);
+        if domain == "Fetch" && others {
+            // A request that is paused is let go by one; who else waits for it would wait for ever.
+            let message =
+                "Another client intercepts this tab's requests, and the browser lets one do so at a time.";
+            self.fail(asker, &ProtocolError::ours(ErrorCode::Busy, message));
+            return true;
+        }
+        if let Some(entry) = self.sessions.get_mut(session) {
+            entry.domains.insert(domain.to_owned());
+        }
+        if domain != "Runtime" || !others {
+            return false;
+        }
+        // The browser tells of worlds once; who comes later is told from what was kept.
+        let contexts = self.debuggees.get(place).map(|debuggee| debuggee.contexts.clone());
+        for params in contexts.into_iter().flatten().map(|(_, params)| params) {
+            self.tell(Some(session), "Runtime.executionContextCreated", &params);
+        }
+        self.succeed(asker, "{}");
+        true
+    }
+
+    /// Notes that a session hears of a domain no more; while others do, the browser is not told.
+    fn disable(&mut self, place: &DebuggeeId, session: &CdpSessionId, domain: &str, asker: &Asker) -> bool {
+        if let Some(entry) = self.sessions.get_mut(session) {
+            entry.domains.remove(domain);
+        }
+        if self.others_hear(place, session, domain) {
+            self.succeed(asker, "{}");
+            return true;
+        }
+        if let Some(debuggee) = self.debuggees.get_mut(place).filter(|_| domain == "Runtime") {
+            debuggee.contexts.clear();
+        }
+        false
+    }
+
+    pub(crate) fn others_hear(&self, place: &DebuggeeId, session: &CdpSessionId, domain: &str) -> bool {
+        self.sessions.iter().any(|(id, other)| {
+            id != session && other.debuggee() == Some(place) && other.domains.contains(domain)
+        })
+    }
+
+    fn remove_script(&mut self, place: &DebuggeeId, session: &CdpSessionId, command: &Command, asker: Asker) {
+        let params = command.read_params().unwrap_or_default();
+        let given = params.get("identifier").and_then(Value::as_str).unwrap_or_default();
+        let known = self.sessions.get_mut(session).and_then(|entry| entry.scripts.remove(given)).flatten();
+        let real = known.unwrap_or_else(|| given.to_owned());
+        let command = Command::new(&command.method, &json!({"identifier": real}).to_string());
+        self.pass_on(place, &command, asker, Task::Pass);
+    }
+
+    /// Gives a command to the extension.
+    pub(crate) fn pass_on(&mut self, place: &DebuggeeId, command: &Command, asker: Asker, task: Task) {
+        let pending = Pending { asker, task };
+        match serde_json::from_str::<&RawValue>(&command.params) {
+            Ok(params) => {
+                let session = place.child.as_deref();
+                let with = WithCommand { tab: place.tab, session, method: &command.method, params };
+                self.ask("send", with, pending);
+            }
+            Err(error) => self.answered(pending, Err(failure(ErrorCode::BadArgs, &error.to_string()))),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! One cdp session as the hub sees it. The browser knows nothing of it: to the browser there is one session for each tab.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tabwire_wire::CdpSessionId;
+
+use crate::debuggee::{AutoAttach, DebuggeeId};
+use crate::page_command::Command;
+use crate::pending::Task;
+
+/// What a cdp session is on.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// The browser as a whole.
+    Browser {
+        /// Whether it hears of targets.
+        discover: bool,
+        /// Whether it is attached to every page.
+        auto_attach: bool,
+    },
+    /// A tab, or a part of one.
+    Page(DebuggeeId),
+}
+
+#[derive(Debug)]
+pub(crate) struct VirtualSession {
+    pub(crate) parent: Option<CdpSessionId>,
+    pub(crate) place: Place,
+    /// Whether it ever asked for anything; one that did not keeps no debugger on.
+    pub(crate) touched: bool,
+    /// Domains whose events it gets.
+    pub(crate) domains: BTreeSet<String>,
+    /// What it asked for before the tab was attached, in order.
+    pub(crate) journal: Vec<(Command, Task)>,
+    /// Whether it was given the tree of an untouched tab, and so knows the main frame only.
+    pub(crate) told_tree: bool,
+    pub(crate) auto_attach: Option<AutoAttach>,
+    /// Scripts for new documents: the names it was given, and the browser's own once they are known.
+    pub(crate) scripts: BTreeMap<String, Option<String>>,
+    pub(crate) bindings: BTreeSet<String>,
+    /// What it has overridden, by the methods it did so with.
+    pub(crate) overrides: BTreeSet<String>,
+}
+
+impl VirtualSession {
+    pub(crate) fn new(parent: Option<CdpSessionId>, place: Place) -> Self {
+        Self {
+            parent,
+            place,
+            touched: false,
+            domains: BTreeSet::new(),
+            journal: Vec::new(),
+            told_tree: false,
+            auto_attach: None,
+            scripts: BTreeMap::new(),
+            bindings: BTreeSet::new(),
+            overrides: BTreeSet::new(),
+        }
+    }
+
+    pub(crate) fn on_browser(parent: Option<CdpSessionId>) -> Self {
+        Self::new(parent, Place::Browser { discover: false, auto_attach: false })
+    }
+
+    pub(crate) fn debuggee(&self) -> Option<&DebuggeeId> {
+        match &self.place {
+            Place::Page(debuggee) => Some(debuggee),
+            Place::Browser { .. } => None,
+        }
+    }
+
+    /// Whether it is to be told of an event.
+    pub(crate) fn hears(&self, method: &str) -> bool {
+        let domain = method.split('.').next().unwrap_or_default();
+        match domain {
+            "Inspector" => true,
+            "Target" => self.auto_attach.is_some(),
+            _ if method.starts_with(SCREENCAST_EVENTS) => self.domains.contains(SCREENCAST),
+            _ => self.domains.contains(domain),
+        }
+    }
+}
+
+/// The frames of a screencast are for who asked for it, not for everybody who hears of the page.
+pub(crate) const SCREENCAST: &str = "Page.screencast";
+const SCREENCAST_EVENTS: &str = "Page.screencast";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_heard_by_those_who_asked_for_them() {
+        let mut session = VirtualSession::on_browser(None);
+        assert!(session.hears("Inspector.detached"));
+        assert!(!session.hears("Page.frameNavigated"));
+        session.domains.insert("Page".to_owned());
+        assert!(session.hears("Page.frameNavigated"));
+        assert!(!session.hears("Page.screencastFrame"), "another's screencast");
+        session.domains.insert(SCREENCAST.to_owned());
+        assert!(session.hears("Page.screencastFrame"));
+        assert!(!session.hears("Target.targetInfoChanged"));
+        session.auto_attach = Some(AutoAttach { wait: false });
+        assert!(session.hears("Target.targetInfoChanged"));
+    }
+}

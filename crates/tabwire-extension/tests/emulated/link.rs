@@ -1,0 +1,81 @@
+//! What becomes of commands and sessions when the line breaks, the user cancels, or a tab goes.
+
+use serde_json::json;
+
+use crate::stage::{Stage, present, tab};
+
+#[test]
+fn a_broken_line_leaves_outcomes_unknown_and_sessions_in_place() {
+    let mut stage = Stage::with_tabs(2);
+    let (root, session) = stage.working();
+    let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
+    stage.browser.link_lost();
+    stage.collect();
+    assert_eq!(stage.answer(id).expect("an answer")["error"]["data"], "OUTCOME_UNKNOWN");
+    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(answer["error"]["data"], "EXTENSION_DISCONNECTED", "said at once, not after a timeout");
+    let waiting = stage.on_tab(&root, "T2");
+    let answer = stage.call(Some(&waiting), "Runtime.evaluate", json!({}));
+    assert_eq!(answer["error"]["data"], "EXTENSION_DISCONNECTED");
+
+    let tabs = || vec![tab(1, "https://a.example/"), tab(2, "https://a.example/")];
+    stage.browser.link_restored(&present(tabs(), &[1]));
+    stage.collect();
+    stage.events();
+    let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
+    let asked = stage.asked();
+    assert_eq!(asked.last().map(String::as_str), Some("send Runtime.evaluate"), "{asked:?}");
+    assert!(!asked.contains(&"attach".to_owned()), "attachments outlive the worker");
+    stage.does_all();
+    assert!(stage.answer(id).is_some());
+}
+
+#[test]
+fn what_did_not_survive_is_told_as_ended() {
+    let mut stage = Stage::with_tabs(2);
+    let (root, session) = stage.working();
+    stage.browser.link_lost();
+    stage.browser.link_restored(&present(vec![tab(1, "https://a.example/")], &[]));
+    stage.collect();
+    assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
+    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(answer["error"]["code"], -32001);
+    assert_eq!(stage.browser.holdings().tabs, 1);
+}
+
+#[test]
+fn a_cancelled_bar_ends_the_sessions_and_asks_for_nothing_again() {
+    let mut stage = Stage::with_tabs(1);
+    let (root, session) = stage.working();
+    stage.tells("detached", json!({"tab": 1, "reason": "canceled_by_user"}));
+    assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
+    stage.tells("tab_gone", json!({"tab": 1}));
+    assert_eq!(stage.asked(), Vec::<String>::new());
+    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(answer["error"]["code"], -32001);
+    assert_eq!(stage.browser.holdings(), Default::default(), "nothing is left of it");
+}
+
+#[test]
+fn a_tab_that_closes_while_it_is_being_attached_answers_who_waits() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let session = stage.on_tab(&root, "T1");
+    let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
+    stage.tells("tab_gone", json!({"tab": 1}));
+    assert!(stage.answer(id).expect("an answer")["error"].is_object());
+    stage.refuses("TAB_NOT_FOUND", "This tab is gone.");
+    assert_eq!(stage.browser.holdings(), Default::default());
+}
+
+#[test]
+fn errors_of_the_browser_keep_their_number_and_ours_their_code() {
+    let mut stage = Stage::with_tabs(1);
+    let (_, session) = stage.working();
+    let id = stage.send(Some(&session), "Page.navigate", json!({}));
+    let asked = stage.asked().len();
+    assert_eq!(asked, 1);
+    stage.refuses("CDP_ERROR", "Cannot navigate to invalid URL");
+    let answer = stage.answer(id).expect("an answer");
+    assert_eq!((answer["error"]["code"].as_i64(), answer["error"].get("data")), (Some(-32000), None));
+}

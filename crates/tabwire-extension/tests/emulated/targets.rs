@@ -1,0 +1,160 @@
+//! What the emulated browser says of itself and its tabs.
+
+use serde_json::json;
+
+use crate::stage::{Stage, present, tab};
+
+#[test]
+fn it_says_which_browser_it_is_and_lists_its_tabs() {
+    let mut stage = Stage::with_tabs(2);
+    let root = stage.root();
+    let version = stage.call(Some(&root), "Browser.getVersion", json!({}));
+    assert_eq!(version["result"]["product"], "Chrome/156.0.0.0");
+    assert_eq!(version["sessionId"], root.as_str(), "answers echo the session they were asked on");
+    let targets = stage.call(Some(&root), "Target.getTargets", json!({}));
+    let infos = targets["result"]["targetInfos"].as_array().expect("a list");
+    assert_eq!(infos.len(), 2);
+    for field in ["targetId", "type", "title", "url", "attached", "canAccessOpener", "browserContextId"] {
+        assert!(infos[0].get(field).is_some(), "stock clients read {field}");
+    }
+    assert_eq!(stage.asked(), Vec::<String>::new(), "nothing was attached for it");
+}
+
+#[test]
+fn discovery_and_auto_attach_cost_no_attachment() {
+    let mut stage = Stage::with_tabs(60);
+    let house = stage.root();
+    stage.events();
+    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
+    let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    stage.call(Some(&house), "Target.setAutoAttach", auto);
+    let events = stage.events();
+    assert_eq!(events.len(), 120);
+    assert_eq!(events.iter().filter(|event| event.starts_with("Target.targetCreated")).count(), 60);
+    assert_eq!(stage.asked(), Vec::<String>::new());
+    assert_eq!(stage.browser.holdings().attached, 0);
+}
+
+#[test]
+fn tabs_come_change_and_go() {
+    let mut stage = Stage::with_tabs(1);
+    let house = stage.root();
+    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
+    stage.events();
+    let mut popup = tab(2, "https://b.example/");
+    popup.opener = Some(tab(1, "").tab);
+    stage.tells("tab", json!(popup));
+    let created = stage.event("Target.targetCreated").expect("told");
+    assert_eq!(created["params"]["targetInfo"]["openerId"], "T1");
+    popup.title = "other".to_owned();
+    stage.tells("tab", json!(popup));
+    assert_eq!(stage.events(), [format!("Target.targetInfoChanged {house}")]);
+    stage.tells("tab", json!(popup));
+    assert_eq!(stage.events(), Vec::<String>::new(), "nothing changed");
+    let session = stage.on_tab(&house, "T2");
+    stage.events();
+    popup.restricted = true;
+    stage.tells("tab", json!(popup));
+    assert_eq!(
+        stage.events(),
+        [format!("Target.detachedFromTarget {house}"), format!("Target.targetDestroyed {house}")],
+        "a page that extensions may not enter is none of ours"
+    );
+    let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(answer["error"]["code"], -32001);
+}
+
+#[test]
+fn a_new_tab_is_attached_before_it_goes_anywhere() {
+    let mut stage = Stage::with_tabs(0);
+    let root = stage.root();
+    let id = stage.send(Some(&root), "Target.createTarget", json!({"url": "https://a.example/"}));
+    assert_eq!(stage.asked(), ["open"]);
+    let mut opened = tab(5, "about:blank");
+    opened.agent = true;
+    stage.does(json!(opened));
+    assert_eq!(stage.asked(), ["attach"]);
+    stage.does(json!({"frameTree": {"frame": {"id": "T5"}}}));
+    assert_eq!(stage.asked(), ["send Page.navigate"]);
+    assert_eq!(stage.answer(id), None, "the client is told when the page is on its way");
+    stage.does(json!({"frameId": "T5"}));
+    assert_eq!(stage.answer(id).expect("an answer")["result"]["targetId"], "T5");
+    let id = stage.send(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
+    stage.does(json!(tab(6, "about:blank")));
+    assert_eq!(stage.answer(id).expect("an answer")["result"]["targetId"], "T6");
+    assert_eq!(stage.asked(), Vec::<String>::new(), "an empty tab needs no debugger");
+}
+
+#[test]
+fn what_is_not_there_is_refused_in_words_that_clients_know() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    for (method, params, code) in [
+        ("Target.attachToTarget", json!({"targetId": "nobody", "flatten": true}), -32602),
+        ("Target.attachToTarget", json!({"targetId": "T1"}), -32602),
+        ("Target.closeTarget", json!({"targetId": "nobody"}), -32602),
+        ("Target.getTargetInfo", json!({"targetId": "nobody"}), -32602),
+        ("Target.detachFromTarget", json!({"sessionId": "nobody"}), -32602),
+        ("Target.createTarget", json!({"url": "", "browserContextId": "other"}), -32602),
+        ("Target.createBrowserContext", json!({}), -32000),
+        ("SystemInfo.getInfo", json!({}), -32601),
+        ("Browser.grantPermissions", json!({}), -32601),
+    ] {
+        let answer = stage.call(Some(&root), method, params);
+        assert_eq!(answer["error"]["code"], code, "{method}: {answer}");
+    }
+    let answer = stage.call(Some("nobody"), "Page.enable", json!({}));
+    assert_eq!(answer["error"]["code"], -32001);
+    stage.browser.from_hub(b"no frame");
+    stage.browser.from_hub(b"{\"id\":1}");
+    for odd in
+        ["", "{}", "[]", "{\"id\":77,\"ok\":{}}", "{\"event\":\"tab\",\"with\":7}", "{\"event\":\"cdp\"}"]
+    {
+        stage.browser.from_extension(odd.as_bytes());
+    }
+}
+
+#[test]
+fn closing_is_asked_of_the_extension_which_knows_whose_a_tab_is() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let id = stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
+    stage.refuses("POLICY_DENIED", "This tab is the user's own.");
+    let answer = stage.answer(id).expect("an answer");
+    assert_eq!(answer["error"]["data"], "POLICY_DENIED");
+    assert_eq!(answer["error"]["message"], "This tab is the user's own.");
+    let id = stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
+    stage.does(json!({}));
+    assert_eq!(stage.answer(id).expect("an answer")["result"]["success"], true);
+}
+
+#[test]
+fn cookies_are_read_through_a_tab_and_need_one() {
+    let mut stage = Stage::with_tabs(0);
+    let root = stage.root();
+    let answer = stage.call(Some(&root), "Storage.getCookies", json!({}));
+    assert_eq!(answer["error"]["data"], "TAB_NOT_FOUND");
+    stage.tells("tab", json!(tab(1, "https://a.example/")));
+    let id = stage.send(Some(&root), "Storage.getCookies", json!({"browserContextId": "x"}));
+    stage.does(json!({"frameTree": {}}));
+    let asked = stage.does(json!({"cookies": []}));
+    assert_eq!(asked["with"]["params"], json!({}), "a tab knows no contexts");
+    assert_eq!(stage.answer(id).expect("an answer")["result"]["cookies"], json!([]));
+}
+
+#[test]
+fn what_changes_the_whole_profile_is_never_passed_on() {
+    let mut stage = Stage::with_tabs(1);
+    let (_, session) = stage.working();
+    for method in ["Network.clearBrowserCookies", "Network.clearBrowserCache", "Storage.clearCookies"] {
+        let answer = stage.call(Some(&session), method, json!({}));
+        assert_eq!(answer["error"]["data"], "POLICY_DENIED", "{method}");
+    }
+    assert_eq!(stage.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn attachments_of_an_earlier_daemon_are_let_go() {
+    let stage = Stage::with(&present(vec![tab(1, "https://a.example/")], &[1, 7]));
+    assert_eq!(stage.asked(), ["detach", "detach"]);
+}

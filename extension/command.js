@@ -1,0 +1,37 @@
+// What the daemon may ask for: one row each. Whatever happens, a command gets exactly one answer and nothing is thrown.
+
+import * as debuggee from "./debuggee.js";
+import * as tabs from "./tabs.js";
+
+const COMMANDS = {
+  probe: async () => ({}),
+  tabs: async () => ({ tabs: await tabs.list() }),
+  open: () => tabs.open(),
+  close: ({ tab }) => tabs.close(tab).then(() => ({})),
+  activate: ({ tab }) => tabs.activate(tab).then(() => ({})),
+  attach: ({ tab }) => debuggee.attach(tab),
+  detach: ({ tab }) => debuggee.detach(tab),
+  send: (wanted) => debuggee.send(wanted),
+};
+
+/** Carries a command out; the answer goes to `reply`. */
+export function carryOut({ id, do: name, with: wanted }, reply) {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : null;
+  if (command === null) {
+    reply({ id, failed: { code: "UNKNOWN_METHOD", message: `This extension does not know \`${name}\`.` } });
+    return;
+  }
+  try {
+    command(wanted ?? {}).then(
+      (ok) => reply({ id, ok: ok ?? {} }),
+      (error) => reply({ id, failed: failureOf(error) }),
+    );
+  } catch (error) {
+    reply({ id, failed: failureOf(error) });
+  }
+}
+
+function failureOf(error) {
+  if (typeof error?.code === "string") return { code: error.code, message: String(error.message), number: error.number };
+  return { code: "INTERNAL", message: String(error?.message ?? error) };
+}

@@ -1,0 +1,209 @@
+// The line to the daemon: dialling, the proof on both sides, the heartbeat, dialling again. Knows nothing of what is
+// said on it once it is open. What is to be told while the line is down waits, up to a bound.
+
+import { carryOut } from "./command.js";
+import * as debuggee from "./debuggee.js";
+import * as pairing from "./pairing.js";
+import * as sharing from "./sharing.js";
+import * as tabs from "./tabs.js";
+
+const PROTOCOL = 1;
+/** Chrome ends a worker that has been quiet for 30 s; only messages count, no ping frames. */
+const PULSE_MS = 20_000;
+const DIAL_DEADLINE_MS = 5_000;
+/** How long to wait before dialling again while the worker lives; after that the alarm does it. */
+const PAUSES_MS = [250, 1_000, 3_000, 10_000];
+const WAITING_EVENTS = 2_000;
+/** Above this, what may be left out is left out. */
+const ROOM_BYTES = 4 * 1024 * 1024;
+
+let line = null;
+let dialling = null;
+let failures = 0;
+let left = 0;
+let waiting = [];
+const watchers = [];
+
+/** Whether the daemon is there and has proved itself. */
+export const isOpen = () => line !== null;
+export const daemon = () => line?.daemon ?? null;
+export const leftOut = () => left;
+
+export function onChange(watcher) {
+  watchers.push(watcher);
+}
+
+/** Sees to it that there is a line, if there can be one. */
+export function ensure() {
+  if (line !== null) return Promise.resolve();
+  dialling ??= dialUntilDone().finally(() => (dialling = null));
+  return dialling;
+}
+
+/** Ends the line and dials with what is known now. */
+export async function renew() {
+  line?.socket.close();
+  line = null;
+  failures = 0;
+  await ensure();
+}
+
+async function dialUntilDone() {
+  try {
+    const known = await pairing.find();
+    // A dial that fails may mean another port or another key: both are read again, then it is tried once more.
+    if (known !== null && (await dial(known))) return;
+    const anew = await pairing.readAgain();
+    const differs = anew !== null && (anew.port !== known?.port || anew.key !== known?.key);
+    if (differs && (await dial(anew))) return;
+  } finally {
+    tellWatchers();
+  }
+  const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)];
+  failures += 1;
+  if (failures <= PAUSES_MS.length) setTimeout(ensure, pause);
+}
+
+/** Dials, proves and is proved to; says whether the line is open. */
+async function dial({ port, key }) {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/extension`);
+  const messages = inbox(socket);
+  try {
+    const names = { install: await pairing.installId(), ours: pairing.randomHex(32) };
+    await messages.opened;
+    socket.send(JSON.stringify({ hello: await hello(names) }));
+    const { challenge } = await messages.next();
+    const nonces = { ...names, theirs: String(challenge?.nonce) };
+    // Whoever listens on that port is told nothing more unless it knows the key.
+    if (!pairing.isSame(challenge?.proof, await pairing.proof(key, "daemon", nonces))) throw new Error("no proof");
+    socket.send(JSON.stringify({ proof: await pairing.proof(key, "extension", nonces) }));
+    const { welcome } = await messages.next();
+    if (!welcome) throw new Error("not welcome");
+    await opened(socket, messages, welcome);
+    return true;
+  } catch {
+    socket.close();
+    return false;
+  }
+}
+
+async function hello({ install, ours }) {
+  const brands = navigator.userAgentData?.brands ?? [];
+  const version = /Chrom(?:e|ium)\/([\d.]+)/.exec(navigator.userAgent)?.[1] ?? "0";
+  const names = brands.map((brand) => brand.brand).filter((name) => !/not.?a.?brand/i.test(name.replace(/[^a-z]/gi, "")));
+  return {
+    protocol: PROTOCOL,
+    version: chrome.runtime.getManifest().version,
+    install,
+    nonce: ours,
+    browser: { product: `Chrome/${version}`, name: names.find((name) => name !== "Chromium") ?? "Chromium", agent: navigator.userAgent },
+  };
+}
+
+/** Messages of a socket one by one, each with a deadline, until they are handed to `take`. */
+function inbox(socket) {
+  const held = [];
+  let wanted = null;
+  let take = null;
+  let ended = false;
+  const deliver = (text) => {
+    if (take) take(text);
+    else if (wanted) wanted(text);
+    else held.push(text);
+  };
+  socket.addEventListener("message", (event) => deliver(event.data));
+  const within = (promise) => {
+    let timer;
+    const late = new Promise((_, reject) => (timer = setTimeout(() => reject(new Error("too late")), DIAL_DEADLINE_MS)));
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  };
+  const closed = new Promise((_, reject) => {
+    for (const name of ["close", "error"]) {
+      socket.addEventListener(name, () => {
+        ended = true;
+        reject(new Error(name));
+      });
+    }
+  });
+  closed.catch(() => {});
+  return {
+    opened: within(Promise.race([new Promise((resolve) => socket.addEventListener("open", resolve)), closed])),
+    async next() {
+      const text = held.length > 0 ? held.shift() : await within(Promise.race([new Promise((resolve) => (wanted = resolve)), closed]));
+      wanted = null;
+      return JSON.parse(text);
+    },
+    handTo(receiver) {
+      take = receiver;
+      for (const text of held.splice(0)) receiver(text);
+    },
+    isEnded: () => ended,
+  };
+}
+
+async function opened(socket, messages, welcome) {
+  await Promise.all([sharing.load(), debuggee.load()]);
+  const state = await present();
+  if (messages.isEnded()) throw new Error("closed");
+  const pulse = setInterval(() => say({ event: "pulse" }), PULSE_MS);
+  line = { socket, daemon: welcome };
+  failures = 0;
+  socket.addEventListener("close", () => {
+    clearInterval(pulse);
+    if (line?.socket !== socket) return;
+    line = null;
+    tellWatchers();
+    ensure();
+  });
+  say(state);
+  for (const event of waiting.splice(0)) say(event);
+  messages.handTo((text) => receive(socket, text));
+  tellWatchers();
+}
+
+/** How this browser stands, told first on every new line. */
+async function present() {
+  const [run, list] = await Promise.all([pairing.runId(), tabs.list()]);
+  const standing = { run, mode: sharing.mode(), paused: sharing.isPaused(), tabs: list, attached: debuggee.attachedTabs() };
+  return { event: "present", with: standing };
+}
+
+/** Tells the daemon anew how this browser stands, after the user changed what is shared. */
+export async function tellPresent() {
+  if (line !== null) say(await present());
+}
+
+function receive(socket, text) {
+  let message;
+  try {
+    message = JSON.parse(text);
+  } catch {
+    return;
+  }
+  if (typeof message?.id !== "number") return;
+  carryOut(message, (answer) => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
+  });
+}
+
+/** Tells the daemon something, now or as soon as there is a line. */
+export function tell(event) {
+  if (line !== null) return say(event);
+  if (waiting.length < WAITING_EVENTS) waiting.push(event);
+  else left += 1;
+  ensure();
+}
+
+/** Tells it only if there is room. */
+export function tellIfRoom(event) {
+  if (line !== null && line.socket.bufferedAmount < ROOM_BYTES) say(event);
+  else left += 1;
+}
+
+function say(event) {
+  if (line?.socket.readyState === WebSocket.OPEN) line.socket.send(JSON.stringify(event));
+}
+
+function tellWatchers() {
+  for (const watcher of watchers) watcher();
+}

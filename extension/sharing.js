@@ -1,0 +1,95 @@
+// Which tabs may be driven: the ones the user shared and the ones that were opened for the agent, or every ordinary
+// one, as the user chose. Knows nothing of debuggers or of the daemon. Kept in storage; memory is only a copy of it, so
+// that a command can be judged without waiting.
+
+/** Addresses that Chrome lets no extension debug, or that are not ours to touch. */
+const ORDINARY = /^(https?:|data:|blob:|about:blank)/;
+const STORES = /^https:\/\/(chromewebstore\.google\.com|chrome\.google\.com\/webstore|microsoftedge\.microsoft\.com\/addons)/;
+
+let state = null;
+let loading = null;
+const watchers = [];
+
+/** Reads what was kept. Everything below may be called once this is done. */
+export function load() {
+  loading ??= read();
+  return loading;
+}
+
+async function read() {
+  const kept = await chrome.storage.local.get({ mode: "shared", paused: false });
+  const { shared, openers } = await chrome.storage.session.get({ shared: {}, openers: {} });
+  const files = await chrome.extension.isAllowedFileSchemeAccess();
+  state = { mode: kept.mode, paused: kept.paused, shared, openers, files };
+}
+
+export const mode = () => state.mode;
+export const isPaused = () => state.paused;
+/** Who shared a tab: "user", "agent", or nothing. */
+export const sharedBy = (tab) => state.shared[tab];
+/** The tab whose page opened a tab. */
+export const openerOf = (tab) => state.openers[tab];
+export const sharedTabs = () => Object.keys(state.shared).map(Number);
+
+/** Whether Chrome would let this address be driven at all. */
+export function isRestricted(url) {
+  if (!url) return false;
+  if (url.startsWith("file:")) return !state.files;
+  return !ORDINARY.test(url) || STORES.test(url);
+}
+
+/** Whether the daemon is told of a tab. */
+export const isOpenTo = (tab) => !state.paused && (state.mode === "all" || tab in state.shared);
+
+/** Why a tab must not be touched, or nothing. */
+export function objection(tab) {
+  if (state.paused) return { code: "POLICY_DENIED", message: "The user has paused everything in this browser." };
+  if (!isOpenTo(tab)) return { code: "POLICY_DENIED", message: "The user has not shared this tab." };
+  return null;
+}
+
+export async function share(tab, by) {
+  // A tab that was opened for the agent stays one that the agent may close.
+  if (state.shared[tab] === by || state.shared[tab] === "agent") return;
+  state.shared[tab] = by;
+  await keepShared();
+}
+
+/** Shares a tab that a page of another one opened: it goes with that one. */
+export async function sharePopup(tab, opener) {
+  state.openers[tab] = opener;
+  await share(tab, "agent");
+}
+
+export async function unshare(tab) {
+  delete state.openers[tab];
+  if (!(tab in state.shared)) return;
+  delete state.shared[tab];
+  await keepShared();
+}
+
+export async function setMode(wanted) {
+  state.mode = wanted === "all" ? "all" : "shared";
+  await chrome.storage.local.set({ mode: state.mode });
+  tell();
+}
+
+export async function setPaused(wanted) {
+  state.paused = wanted === true;
+  await chrome.storage.local.set({ paused: state.paused });
+  tell();
+}
+
+/** Calls back after each change. */
+export function onChange(watcher) {
+  watchers.push(watcher);
+}
+
+async function keepShared() {
+  await chrome.storage.session.set({ shared: state.shared, openers: state.openers });
+  tell();
+}
+
+function tell() {
+  for (const watcher of watchers) watcher();
+}

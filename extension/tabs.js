@@ -1,0 +1,116 @@
+// Tabs as the daemon is told of them, and the few things it may ask of them. Knows nothing of what is on a page.
+// Nothing here activates a tab or closes one that was not opened for the agent, unless told so in as many words.
+
+import * as link from "./link.js";
+import * as sharing from "./sharing.js";
+
+/** How often, and how long apart, a new tab's target is looked for. */
+const TARGET_LOOKS = 80;
+const TARGET_PAUSE_MS = 25;
+
+/** The target ids of all tabs. */
+async function targetIds() {
+  const targets = await chrome.debugger.getTargets();
+  return new Map(targets.filter((target) => target.type === "page" && target.tabId).map((one) => [one.tabId, one.id]));
+}
+
+function describe(tab, target) {
+  const url = tab.url || tab.pendingUrl || "";
+  return {
+    tab: tab.id,
+    target,
+    url: url || "about:blank",
+    title: tab.title ?? "",
+    opener: tab.openerTabId ?? sharing.openerOf(tab.id),
+    agent: sharing.sharedBy(tab.id) === "agent",
+    restricted: sharing.isRestricted(url),
+    active: tab.active,
+  };
+}
+
+/** Every tab that the daemon may know of. */
+export async function list() {
+  const [tabs, targets] = await Promise.all([chrome.tabs.query({}), targetIds()]);
+  return tabs
+    .filter((tab) => sharing.isOpenTo(tab.id) && targets.has(tab.id))
+    .map((tab) => describe(tab, targets.get(tab.id)));
+}
+
+/** Opens a tab in the background, empty, so that it can be attached to before anything is loaded. */
+export async function open() {
+  if (sharing.isPaused()) throw { code: "POLICY_DENIED", message: "The user has paused everything in this browser." };
+  const tab = await makeTab();
+  await sharing.share(tab.id, "agent");
+  for (let look = 0; look < TARGET_LOOKS; look += 1) {
+    const target = (await targetIds()).get(tab.id);
+    if (target) return describe(await chrome.tabs.get(tab.id), target);
+    await new Promise((resolve) => setTimeout(resolve, TARGET_PAUSE_MS));
+  }
+  throw { code: "TAB_NOT_FOUND", message: "Chrome opened a tab and named no target for it." };
+}
+
+async function makeTab() {
+  const windows = await chrome.windows.getAll({ windowTypes: ["normal"] });
+  if (windows.length > 0) return chrome.tabs.create({ url: "about:blank", active: false });
+  const made = await chrome.windows.create({ url: "about:blank", focused: false });
+  return made.tabs[0];
+}
+
+/** Closes a tab that was opened for the agent; the user's own stay. */
+export async function close(tab) {
+  const objection = sharing.objection(tab);
+  if (objection) throw objection;
+  if (sharing.sharedBy(tab) !== "agent") {
+    throw { code: "POLICY_DENIED", message: "This tab is the user's own: it was not opened here and is not closed." };
+  }
+  await chrome.tabs.remove(tab);
+}
+
+/** Brings a tab to the front of its window; only when asked for by name. */
+export async function activate(tab) {
+  const objection = sharing.objection(tab);
+  if (objection) throw objection;
+  await chrome.tabs.update(tab, { active: true });
+}
+
+/** Tells the daemon how a tab stands now, or that it is none of its business any more. */
+export async function tell(id) {
+  const tab = await chrome.tabs.get(id).catch(() => null);
+  const target = tab && sharing.isOpenTo(id) ? (await targetIds()).get(id) : null;
+  if (target) link.tell({ event: "tab", with: describe(tab, target) });
+  else link.tell({ event: "tab_gone", with: { tab: id } });
+}
+
+export async function onCreated(tab) {
+  await sharing.load();
+  if (sharing.isOpenTo(tab.id)) await tell(tab.id);
+}
+
+/** A page opened a tab or window; Chrome names the one that did, which it does not when the tab is created. */
+export async function onPopup({ sourceTabId, tabId }) {
+  await sharing.load();
+  if (!sharing.isOpenTo(sourceTabId)) return;
+  await sharing.sharePopup(tabId, sourceTabId);
+  await tell(tabId);
+}
+
+export async function onUpdated(id, change) {
+  await sharing.load();
+  if (!sharing.isOpenTo(id)) return;
+  if (change.url !== undefined || change.title !== undefined || change.status === "complete") await tell(id);
+}
+
+export async function onRemoved(id) {
+  await sharing.load();
+  const known = sharing.isOpenTo(id);
+  await sharing.unshare(id);
+  if (known) link.tell({ event: "tab_gone", with: { tab: id } });
+}
+
+export async function onReplaced(added, removed) {
+  await sharing.load();
+  const by = sharing.sharedBy(removed);
+  await onRemoved(removed);
+  if (by) await sharing.share(added, by);
+  if (sharing.isOpenTo(added)) await tell(added);
+}

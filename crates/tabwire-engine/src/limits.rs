@@ -289,6 +289,9 @@ pub const TRACE_SCRIPTS_TOLD: usize = 5;
 /// Secrets that are remembered to be struck from evidence; the oldest are forgotten first.
 pub const SECRETS_KNOWN: usize = 200;
 
+/// Shortest part of a secret in base64 that is looked for; shorter ones are in every text.
+pub const BASE64_SHORTEST: usize = 8;
+
 /// Characters a secret has at least to be looked for in texts: shorter ones are part of other words.
 pub const SECRET_SHORTEST: usize = 4;
 

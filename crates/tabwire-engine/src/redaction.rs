@@ -2,10 +2,11 @@
 //!
 //! Knows nothing of pages and files.
 
+use base64::Engine as _;
 use regex::Regex;
 use serde_json::{Map, Value};
 
-use crate::limits::{SECRET_SHORTEST, SECRETS_KNOWN};
+use crate::limits::{BASE64_SHORTEST, SECRET_SHORTEST, SECRETS_KNOWN};
 
 /// What stands in a secret's place.
 const STRUCK: &str = "[redacted]";
@@ -23,6 +24,9 @@ const SECRET_ACTIONS: [&str; 2] = ["cookies", "storage"];
 /// Parameters of those that are none. A table.
 const OPEN_KEYS: [&str; 10] =
     ["verb", "name", "key", "area", "url", "domain", "path", "values", "output", "file"];
+
+/// Parameters that ask for secrets to be told; whoever asks is told, but nothing of it is written down. A table.
+const REVEALING_KEYS: [&str; 3] = ["reveal", "show_secrets", "values"];
 
 /// Parameters that hold what is typed: secret unless the page shows it. A table.
 const TYPED_KEYS: [&str; 4] = ["value", "text", "fields", "form"];
@@ -167,13 +171,19 @@ impl Redaction {
         }
     }
 
-    /// What an action answered, unless that is made of secrets.
-    pub(crate) fn result(&self, action: &str, result: &Value) -> Value {
-        if SECRET_ACTIONS.contains(&action) { Value::from(STRUCK) } else { self.clean_value(result) }
+    /// What an action answered, unless that is made of secrets or was asked to have them.
+    pub(crate) fn result(&self, action: &str, params: &Value, result: &Value) -> Value {
+        let is_revealing = REVEALING_KEYS.iter().any(|key| params.get(key) == Some(&Value::Bool(true)));
+        if is_revealing || SECRET_ACTIONS.contains(&action) {
+            Value::from(STRUCK)
+        } else {
+            self.clean_value(result)
+        }
     }
 }
 
-/// A pattern for a secret in which each letter may stand as it is, behind a backslash, as an entity or in percents.
+/// A pattern for a secret in which each letter may stand as it is, behind a backslash, as an entity or in percents; or
+/// the whole of it within something that is written in base64.
 fn ways_to_write(secret: &str) -> String {
     let mut pattern = String::new();
     for letter in secret.chars() {
@@ -192,7 +202,24 @@ fn ways_to_write(secret: &str) -> String {
             letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect();
         pattern.push_str(&format!(r"(?:\\?{plain}{entity}|(?i:{percents}))"));
     }
+    for encoded in in_base64(secret) {
+        // Addresses write two of its letters otherwise.
+        let either = encoded.replace('+', "[-+]").replace('/', "[/_]");
+        pattern.push_str(&format!("|{either}"));
+    }
     pattern
+}
+
+/// What base64 makes of a secret, whichever of three places it stands at; without the letters that neighbours have a
+/// part in. Nothing where that is too short to be told from other text.
+fn in_base64(secret: &str) -> Vec<String> {
+    let encoded = (0..3).filter_map(|before| {
+        let bytes = [&[0_u8; 2][..before], secret.as_bytes()].concat();
+        let text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(&bytes);
+        let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        text.get(first..end).filter(|own| own.len() >= BASE64_SHORTEST).map(str::to_owned)
+    });
+    encoded.collect()
 }
 
 /// Whether one of the strings in a value is or has this text.
@@ -221,7 +248,7 @@ mod tests {
         let params = json!({"target": "#password", "value": "a&b<c"});
         let clean = redaction.parameters("fill", &params, Some(&masked));
         assert_eq!(clean, json!({"target": "#password", "value": "[redacted]"}));
-        assert_eq!(redaction.result("fill", &masked)["url"], "/in?password=[redacted]");
+        assert_eq!(redaction.result("fill", &params, &masked)["url"], "/in?password=[redacted]");
         let told = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
         assert_eq!(told, "is [redacted] or [redacted], [redacted], [redacted]");
         let form = json!({"form": "{\"#name\": \"Anna\", \"#pin\": \"123456\"}", "submit": true});
@@ -239,6 +266,28 @@ mod tests {
     }
 
     #[test]
+    fn t39_a_secret_is_struck_from_what_is_written_in_base64() {
+        use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+        let mut redaction = Redaction::default();
+        redaction.learn("sesame>?~open");
+        for whole in ["sesame>?~open", "a:sesame>?~open", "ab:sesame>?~open", "anna:sesame>?~open, and more"]
+        {
+            for encoded in [STANDARD.encode(whole), URL_SAFE.encode(whole)] {
+                let told = redaction.clean(&format!("Basic {encoded}"));
+                assert!(told.contains(STRUCK), "{whole}: {told}");
+                let rest = told.replace(STRUCK, "");
+                assert!(rest.len() < told.len() && !rest.contains(&encoded[6..14]), "{whole}: {told}");
+            }
+        }
+        redaction.learn("pin1");
+        assert_eq!(
+            redaction.clean(&STANDARD.encode("pin1")),
+            STANDARD.encode("pin1"),
+            "too short to be told"
+        );
+    }
+
+    #[test]
     fn t39_values_of_cookies_and_passphrases_are_struck() {
         let mut redaction = Redaction::default();
         let params = json!({"verb": "set", "name": "sid", "value": "canary", "secure": true});
@@ -246,7 +295,9 @@ mod tests {
         assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "[redacted]", "secure": true}));
         let clean = redaction.parameters("anything", &json!({"passphrase": "canary two"}), None);
         assert_eq!(clean["passphrase"], STRUCK);
-        assert_eq!(redaction.result("cookies", &json!(["canary"])), STRUCK);
+        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), STRUCK);
+        let asked = json!({"number": 1, "show_secrets": true});
+        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), STRUCK);
         assert!(!format!("{redaction:?}").contains("canary"));
     }
 }

@@ -62,7 +62,7 @@ impl Witness {
                 "tab": tab,
             });
             match outcome {
-                Ok(result) => line["result"] = short(&redaction.result(&self.action, result)),
+                Ok(result) => line["result"] = short(&redaction.result(&self.action, &self.params, result)),
                 Err(failure) => line["error"] = redaction.clean_value(&json!(failure)),
             }
             for (name, value) in gathered.index {

@@ -17,6 +17,7 @@ use crate::caller::Caller;
 use crate::daemon::{Daemon, Ending};
 use crate::gate::{Admitted, Door, Scope};
 use crate::limits::{BODY_BYTES, BODY_DEADLINE};
+use crate::log_sink::lost_log_lines;
 use crate::route::RouteName;
 use crate::server::{Answer, failed, failed_with, json as json_answer, page};
 use crate::session_status::STOPPED;
@@ -31,7 +32,7 @@ impl Daemon {
         request: Request<Incoming>,
         door: Door,
     ) -> Answer {
-        if let Err(failure) = check_version(&request, door) {
+        if let Err(failure) = check_version(&request, door, admitted.route.name) {
             return failed(&failure);
         }
         let handled = match admitted.route.name {
@@ -111,6 +112,7 @@ impl Daemon {
             port: self.port,
             uptime_seconds: self.since.elapsed().as_secs(),
             sessions,
+            lost_log_lines: lost_log_lines(),
         }
     }
 
@@ -156,15 +158,22 @@ pub(crate) fn query_value<'a>(request: &'a Request<Incoming>, name: &str) -> Opt
     pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// A caller that is newer than this daemon is told so, and replaces it.
-fn check_version(request: &Request<Incoming>, door: Door) -> Result<(), Failure> {
+/// A caller that is newer than this daemon is told so, and replaces it; one that is older is told so.
+///
+/// Except that an MCP client's process, which may have run for days, is served while it is of the same minor version:
+/// what it says first is read as it was in all of those.
+fn check_version(request: &Request<Incoming>, door: Door, route: RouteName) -> Result<(), Failure> {
     let asked = request.headers().get(VERSION_HEADER).and_then(|value| value.to_str().ok());
     let Some(theirs) = asked.filter(|_| door == Door::Socket) else { return Ok(()) };
     let drains = request.uri().path().starts_with("/v1/daemon/");
     if drains || theirs == VERSION {
         return Ok(());
     }
-    let newer = parse_version(theirs) > parse_version(VERSION);
+    let (their_number, own_number) = (parse_version(theirs), parse_version(VERSION));
+    let newer = their_number > own_number;
+    if !newer && route == RouteName::McpStream && their_number.get(..2) == own_number.get(..2) {
+        return Ok(());
+    }
     let message = format!("The daemon is version {VERSION}, the caller {theirs}.");
     let hint = if newer {
         "The daemon makes room: it is replaced by the newer version, browsers stay."
@@ -175,7 +184,8 @@ fn check_version(request: &Request<Incoming>, door: Door) -> Result<(), Failure>
 }
 
 fn parse_version(text: &str) -> Vec<u64> {
-    text.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0)).collect()
+    let numbers = text.split(['-', '+']).next().unwrap_or_default();
+    numbers.split('.').map(|part| part.parse().unwrap_or(0)).collect()
 }
 
 fn demo() -> Answer {

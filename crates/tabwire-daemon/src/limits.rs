@@ -86,6 +86,9 @@ pub const POLICY_BYTES: usize = 4 * 1024 * 1024;
 /// Largest file of ours that is read whole (session files, handshake).
 pub const FILE_BYTES: usize = 256 * 1024;
 
+/// Longest line that is logged to a pipe; one that has room takes so much without waiting.
+pub const LOG_LINE_BYTES: usize = 4_000;
+
 /// Size at which the log file is rotated.
 pub const LOG_BYTES: u64 = 4 * 1024 * 1024;
 

@@ -209,6 +209,9 @@ pub struct StatusAnswer {
     pub uptime_seconds: u64,
     /// Its sessions, by name.
     pub sessions: Vec<SessionStatus>,
+    /// Lines of its log that were lost, since nobody took them or the disk was full.
+    #[serde(default)]
+    pub lost_log_lines: u64,
 }
 
 /// A failed request as it travels.

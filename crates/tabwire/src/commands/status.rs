@@ -49,6 +49,10 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
         status.port,
         age(status.uptime_seconds)
     );
+    let head = match status.lost_log_lines {
+        0 => head,
+        lost => format!("{head}\n{lost} lines of its log were lost: nobody took them, or the disk is full"),
+    };
     if status.sessions.is_empty() {
         return format!("{head}\nno sessions; `tabwire open URL` starts one");
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -39,7 +39,19 @@ impl McpClient {
 
     /// Starts a server and says nothing yet.
     pub(crate) fn start_silently(world: &World, arguments: &[&str]) -> Self {
-        let mut command = world.command(env!("CARGO_BIN_EXE_tabwire"), &[&["mcp"], arguments].concat());
+        let arguments = [&["mcp"], arguments].concat();
+        Self::of(world.command(env!("CARGO_BIN_EXE_tabwire"), &arguments))
+    }
+
+    /// Starts a server by this command and greets it.
+    pub(crate) fn start_by(command: Command) -> Self {
+        let mut client = Self::of(command);
+        client.ask("initialize", hello("2025-11-25"));
+        client.tell("notifications/initialized", json!({}));
+        client
+    }
+
+    fn of(mut command: Command) -> Self {
         let mut process = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
         let stdout = process.stdout.take().expect("piped");
         let (sender, lines) = channel();
@@ -180,8 +192,11 @@ pub(crate) fn hello(version: &str) -> Value {
     json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test-client", "version": "1"}})
 }
 
-/// The text blocks of a result.
+/// What a model reads of a result: the data if there is some, else the text.
 pub(crate) fn text_of(result: &Value) -> String {
+    if let Some(data) = result.get("structuredContent") {
+        return data.to_string();
+    }
     let blocks = result["content"].as_array().cloned().unwrap_or_default();
     let texts = blocks.iter().filter_map(|block| block["text"].as_str());
     texts.collect::<Vec<_>>().join("\n")

@@ -35,7 +35,13 @@ fn each_client_gets_one_entry_and_loses_nothing() {
         world.run(&install).succeeded();
         let after = fs::read_to_string(&file).expect("there");
         let read: Value = serde_json::from_str(&after).expect("JSON");
-        assert_eq!(read[group]["tabwire"]["args"], json!(["mcp", "--tools", "network"]), "{client}: {after}");
+        // Data goes to those who are known to show it.
+        let expected = if ["claude-code", "cursor"].contains(&client) {
+            json!(["mcp", "--tools", "network"])
+        } else {
+            json!(["mcp", "--answers", "text", "--tools", "network"])
+        };
+        assert_eq!(read[group]["tabwire"]["args"], expected, "{client}: {after}");
         assert!(
             after.contains("\t\"mine\" : 1.50") && read[group]["other"]["command"] == "x",
             "{client}: {after}"

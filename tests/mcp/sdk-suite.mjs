@@ -18,7 +18,8 @@ assert.equal(tools.length, 28);
 
 const call = async (name, args, options) => {
   const result = await client.callTool({ name, arguments: args }, undefined, options);
-  return { ...result, text: result.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n') };
+  const text = result.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n');
+  return { ...result, text: result.structuredContent ? JSON.stringify(result.structuredContent) : text };
 };
 
 const opened = await call('navigate', { url: `http://a.localhost:${port}/form` });

@@ -66,7 +66,7 @@ impl Daemon {
         let serving = async {
             match opening.transport {
                 McpTransport::Stdio => {
-                    tell(&mut writer, &json!({"ready": true})).await;
+                    tell(&mut writer, &json!({"ready": true, "tools": connection.list_mark()})).await;
                     tabwire_mcp::serve(Arc::clone(&connection), reader, writer).await;
                 }
                 McpTransport::Http => self.keep_door(&connection, reader, writer).await,

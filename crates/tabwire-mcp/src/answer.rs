@@ -5,11 +5,11 @@ use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 use tabwire_engine::{Definition, Effect};
 use tabwire_wire::Failure;
-use tabwire_wire::api::{ActionAnswer, AnswerForm};
+use tabwire_wire::api::ActionAnswer;
 
 use crate::fence::{defanged, enclosed, fenced};
 use crate::resource::answer_address;
-use crate::shelf::Stretch;
+use crate::shelf::{Shelf, Stretch};
 use crate::wording::in_tools;
 
 /// An action's text, taken apart: what the page may have written, and what we say about it.
@@ -82,14 +82,29 @@ fn notes(answer: &ActionAnswer) -> Vec<String> {
     lines
 }
 
+/// The text beside data, which has none of it: a model that sees only this knows whom to tell what.
+const BESIDE_DATA: &str = "The answer is in the structured content. \
+    (If your client does not show it: `tabwire mcp --answers text`.)";
+
 /// An answer as data; the text beside it only says that it is there.
-pub(crate) fn structured_answer(answer: &ActionAnswer) -> CallToolResult {
+///
+/// What is longer than an answer may be is cut, if there is a shelf to keep the rest on.
+pub(crate) fn structured_answer(answer: &ActionAnswer, shelf: Option<&Shelf>) -> CallToolResult {
     let mut result = answer.result.clone();
     defang(&mut result);
-    let result = if result.is_object() { result } else { json!({"value": result}) };
-    let mut lines = vec!["The answer is in the structured content.".to_owned()];
-    lines.extend(notes(answer));
-    let mut told = CallToolResult::success(vec![ContentBlock::text(lines.join("\n"))]);
+    let mut result = if result.is_object() { result } else { json!({"value": result}) };
+    if let Some(shelf) = shelf {
+        let stretch = shelf.first(result.to_string());
+        if let Some(handle) = stretch.next {
+            result = json!({"cut": stretch.text, "characters": stretch.whole, "more": handle});
+        }
+    }
+    let notes = notes(answer);
+    if let (false, Some(members)) = (notes.is_empty(), result.as_object_mut()) {
+        let notes: Vec<&str> = notes.iter().map(|note| note.trim_start_matches("note: ")).collect();
+        members.insert("notes".to_owned(), json!(notes));
+    }
+    let mut told = CallToolResult::success(vec![ContentBlock::text(BESIDE_DATA)]);
     told.structured_content = Some(result);
     told
 }
@@ -108,11 +123,7 @@ fn defang(value: &mut Value) {
 }
 
 /// A picture with what is known of it; one that is too large is only named.
-pub(crate) fn picture_answer(
-    answer: &ActionAnswer,
-    bytes: Option<&[u8]>,
-    form: AnswerForm,
-) -> CallToolResult {
+pub(crate) fn picture_answer(answer: &ActionAnswer, bytes: Option<&[u8]>, is_data: bool) -> CallToolResult {
     let result = &answer.result;
     let format = result.get("format").and_then(Value::as_str).unwrap_or("png");
     let path = result.get("path").and_then(Value::as_str).unwrap_or_default();
@@ -141,7 +152,7 @@ pub(crate) fn picture_answer(
         ),
     };
     let mut told = CallToolResult::success(vec![ContentBlock::text(text), shown]);
-    if form == AnswerForm::Data {
+    if is_data {
         told.structured_content = Some(result.clone());
     }
     told

@@ -12,36 +12,50 @@ use crate::answer::{AnswerText, failed, picture_answer, stretch_answer, structur
 use crate::arguments::Asked;
 use crate::connection::Connection;
 use crate::limits::{CALLS_AT_ONCE, PICTURE_BYTES};
-use crate::offered_tool::{Deed, OfferedTool};
+use crate::offered_tool::{Deed, LEASE_VERBS, OfferedTool};
 
 /// The action whose answer is a picture.
 const PICTURE: &str = "screenshot";
 
 impl Connection {
     /// Calls a tool. Whatever fails is an answer too.
-    pub(crate) async fn call(&self, tool: &OfferedTool, arguments: Option<JsonObject>) -> CallToolResult {
+    ///
+    /// `is_data` says whether the client is given data, or text.
+    pub(crate) async fn call(
+        &self,
+        tool: &OfferedTool,
+        arguments: Option<JsonObject>,
+        is_data: bool,
+    ) -> CallToolResult {
         let Ok(_place) = self.places.try_acquire() else {
             let message = format!("{CALLS_AT_ONCE} calls of this client are under way.");
             let busy = Failure::new(ErrorCode::Backpressure, message);
             return failed(&busy.with_hint("Wait for some of them to be answered."));
         };
-        self.try_call(tool, arguments).await.unwrap_or_else(|failure| failed(&failure))
+        self.try_call(tool, arguments, is_data).await.unwrap_or_else(|failure| failed(&failure))
     }
 
     async fn try_call(
         &self,
         tool: &OfferedTool,
         arguments: Option<JsonObject>,
+        is_data: bool,
     ) -> Result<CallToolResult, Failure> {
         let asked = Asked::read(tool, arguments)?;
         match tool.deed {
-            Deed::Action(action) => self.call_action(action, asked).await,
-            Deed::Status => self.call_status().await,
+            Deed::Action(action) => self.call_action(action, asked, is_data).await,
+            Deed::Status => self.call_status(is_data).await,
             Deed::More => self.call_more(&asked),
+            Deed::Lease => self.call_lease(asked, is_data).await,
         }
     }
 
-    async fn call_action(&self, action: &Definition, asked: Asked) -> Result<CallToolResult, Failure> {
+    async fn call_action(
+        &self,
+        action: &Definition,
+        asked: Asked,
+        is_data: bool,
+    ) -> Result<CallToolResult, Failure> {
         let is_picture = action.name == PICTURE;
         let template = self.backend.request();
         let request = ActionRequest {
@@ -49,17 +63,21 @@ impl Connection {
             tab: asked.tab,
             snapshot: asked.snapshot,
             timeout_ms: asked.timeout_ms.or(template.timeout_ms),
-            text: self.answers == AnswerForm::Text && !is_picture,
+            text: !is_data && !is_picture,
             ..template
         };
-        let answer = self.backend.act(action.name, request).await?;
+        let mut answer = self.backend.act(action.name, request).await?;
+        answer.notices.extend(self.news.take());
         if is_picture {
-            return self.show_picture(&answer).await;
+            return self.show_picture(&answer, is_data).await;
         }
-        Ok(match self.answers {
-            AnswerForm::Text => self.tell(action, answer),
-            AnswerForm::Data => structured_answer(&answer),
-        })
+        Ok(if is_data { self.give(&answer) } else { self.tell(action, answer) })
+    }
+
+    /// An answer as data; what is too long for a model is cut, what is for a program is not.
+    fn give(&self, answer: &ActionAnswer) -> CallToolResult {
+        let shelf = (self.answers == AnswerForm::Auto).then_some(&self.shelf);
+        structured_answer(answer, shelf)
     }
 
     /// An answer as text, cut where it is too long.
@@ -68,19 +86,19 @@ impl Connection {
         stretch_answer(self.shelf.first(text.body), &text.after, &answer)
     }
 
-    async fn show_picture(&self, answer: &ActionAnswer) -> Result<CallToolResult, Failure> {
+    async fn show_picture(&self, answer: &ActionAnswer, is_data: bool) -> Result<CallToolResult, Failure> {
         let path = answer.result.get("path").and_then(Value::as_str).unwrap_or_default();
         let size = answer.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         let is_large = usize::try_from(size).is_ok_and(|size| size > PICTURE_BYTES);
         let bytes = if is_large { None } else { Some(self.backend.picture(Path::new(path)).await?) };
-        Ok(picture_answer(answer, bytes.as_deref(), self.answers))
+        Ok(picture_answer(answer, bytes.as_deref(), is_data))
     }
 
-    async fn call_status(&self) -> Result<CallToolResult, Failure> {
+    async fn call_status(&self, is_data: bool) -> Result<CallToolResult, Failure> {
         let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
         let answer = self.backend.act("session_status", request).await?;
-        if self.answers == AnswerForm::Data {
-            return Ok(structured_answer(&answer));
+        if is_data {
+            return Ok(self.give(&answer));
         }
         if answer.result.get("active").and_then(Value::as_bool) != Some(true) {
             let text = "There is no browser yet; the first tool that needs one starts it.";
@@ -95,6 +113,23 @@ impl Connection {
         });
         let text = told.collect::<Vec<_>>().join("\n");
         Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+    }
+
+    async fn call_lease(&self, asked: Asked, is_data: bool) -> Result<CallToolResult, Failure> {
+        let verb = asked.params.get("verb").and_then(Value::as_str).unwrap_or_default();
+        let found = LEASE_VERBS.iter().find(|(known, _)| *known == verb);
+        let (_, action) = found.ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "`tab_lease` was told nothing that it knows.")
+                .with_hint("Give it the verb `take`, `release` or `list`.")
+        })?;
+        let seconds = asked.params.get("seconds").filter(|_| verb == "take");
+        let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
+        let request = ActionRequest { params, tab: asked.tab, text: false, ..self.backend.request() };
+        let answer = self.backend.act(action, request).await?;
+        if is_data {
+            return Ok(self.give(&answer));
+        }
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer.result.to_string())]))
     }
 
     fn call_more(&self, asked: &Asked) -> Result<CallToolResult, Failure> {

@@ -1,7 +1,9 @@
 //! One client of the server: what it is offered, who works for it, what is kept for it.
 
-use std::sync::Arc;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, PoisonError};
 
+use rmcp::model::Tool;
 use tabwire_wire::api::{AnswerForm, McpOpening};
 use tabwire_wire::{ClientName, Failure};
 use tokio::sync::{Mutex, Semaphore, watch};
@@ -11,6 +13,28 @@ use crate::limits::CALLS_AT_ONCE;
 use crate::shelf::Shelf;
 use crate::tool_set::ToolSet;
 
+/// What a client is told whose daemon was replaced under it.
+const RESUMED: &str = "the daemon was started anew: the session goes on, refs are new";
+
+/// The same, when its browser went too.
+const RESUMED_WITHOUT_BROWSER: &str =
+    "the daemon was started anew: this is a new browser, tabs, logins and refs of before are gone";
+
+/// Something to be told once, with the next answer.
+#[derive(Debug, Default)]
+pub(crate) struct News(std::sync::Mutex<Option<&'static str>>);
+
+impl News {
+    fn tell(&self, news: &'static str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+    }
+
+    /// Takes what there is to tell.
+    pub(crate) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(str::to_owned)
+    }
+}
+
 /// One client of the server.
 #[derive(Debug)]
 pub struct Connection {
@@ -19,6 +43,8 @@ pub struct Connection {
     pub(crate) answers: AnswerForm,
     pub(crate) shelf: Shelf,
     pub(crate) places: Semaphore,
+    /// What the next answer is to say besides its result.
+    pub(crate) news: News,
     /// Held while the client is asked something, so that it is asked one thing at a time.
     pub(crate) asking: Mutex<()>,
     has_ended: watch::Sender<bool>,
@@ -31,13 +57,31 @@ impl Connection {
     /// When tools are asked for that do not exist.
     pub fn new(backend: Arc<dyn Backend>, opening: &McpOpening) -> Result<Self, Failure> {
         let tools = Arc::new(ToolSet::choose(&opening.tools)?);
-        Ok(Self::with(backend, tools, opening.answers))
+        let connection = Self::with(backend, tools, opening.answers);
+        if opening.resumed {
+            connection.news.tell(if opening.keeps_session { RESUMED } else { RESUMED_WITHOUT_BROWSER });
+        }
+        Ok(connection)
+    }
+
+    /// The tools as they are listed to a client that knows structured content, or does not.
+    pub(crate) fn listed_tools(&self, knows_data: bool) -> Vec<Tool> {
+        self.tools.tools().iter().map(|tool| tool.listed(self.answers, knows_data)).collect()
+    }
+
+    /// Stands for the list of tools: another list has another one.
+    #[must_use]
+    pub fn list_mark(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        serde_json::to_string(&self.listed_tools(true)).unwrap_or_default().hash(&mut hasher);
+        format!("{:016x}", hasher.finish())
     }
 
     fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: AnswerForm) -> Self {
         let (places, shelf) = (Semaphore::new(CALLS_AT_ONCE), Shelf::default());
         let has_ended = watch::Sender::new(false);
-        Self { backend, tools, answers, shelf, places, asking: Mutex::new(()), has_ended }
+        let (news, asking) = (News::default(), Mutex::new(()));
+        Self { backend, tools, answers, shelf, places, news, asking, has_ended }
     }
 
     /// Another client that came in through the same door.

@@ -9,12 +9,11 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams,
     GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
+    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
-use tabwire_wire::api::AnswerForm;
 use tabwire_wire::{ErrorCode, Failure, Progress, VERSION};
 use tokio::time::{Instant, interval_at};
 
@@ -76,8 +75,13 @@ impl Drop for Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts().build();
+        // The list changes when a newer daemon takes over; whoever carries the connection on tells of it.
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_resources()
+            .enable_prompts()
+            .build();
         let own = Implementation::new("tabwire", VERSION).with_title("Tabwire");
         InitializeResult::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
     }
@@ -95,11 +99,9 @@ impl ServerHandler for Handler {
     async fn list_tools(
         &self,
         _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let connection = self.connection();
-        let has_schemas = connection.answers == AnswerForm::Data;
-        let tools = connection.tools.tools().iter().map(|tool| tool.listed(has_schemas)).collect();
+        let tools = self.connection().listed_tools(knows_data(&context));
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -186,7 +188,8 @@ async fn watched(
     // There before the call begins, so that nothing is refused because nobody is.
     let mut asking = pin!(ask_client(connection, context, attendant(connection, context)));
     // A panic costs this one call (F43).
-    let mut work = pin!(AssertUnwindSafe(connection.call(tool, request.arguments)).catch_unwind());
+    let is_data = tool.answers_data(connection.answers, knows_data(context));
+    let mut work = pin!(AssertUnwindSafe(connection.call(tool, request.arguments, is_data)).catch_unwind());
     let begun = Instant::now();
     let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
     loop {
@@ -207,6 +210,12 @@ async fn watched(
             }
         }
     }
+}
+
+/// Whether the client speaks a revision of the protocol that has structured content.
+fn knows_data(context: &RequestContext<RoleServer>) -> bool {
+    let since = ProtocolVersion::V_2025_06_18;
+    context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
 }
 
 /// How far a call is, in words.

@@ -1,12 +1,19 @@
-//! Every tool there is: the registry's actions, and two that are about the connection itself.
+//! Every tool there is: the registry's actions, and three that are about the connection and its tabs.
 
 use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use tabwire_engine::{ACTIONS, Definition, Effect};
+use tabwire_wire::api::AnswerForm;
 
 use crate::tool_schema::{ArgumentPlan, first_sentence, object, output_of, schema_of};
+
+/// Reads whose result is what a page says, or a picture of it: these are answered in text.
+const PAGE_TEXT: [&str; 6] = ["snapshot", "find", "get_text", "get_html", "read_as_markdown", "screenshot"];
+
+/// Actions that count as acting since they can change something, and whose result is data all the same.
+const STORES: [&str; 2] = ["cookies", "storage"];
 
 /// Words for models, where those for people at a terminal would mislead.
 const WORDS: &[(&str, &str)] = &[
@@ -29,6 +36,10 @@ const WORDS: &[(&str, &str)] = &[
     ("wait_for", "Wait for one condition: an element, text, address, load, script, download or time"),
 ];
 
+/// What `tab_lease` can be told, and the action that each is.
+pub(crate) const LEASE_VERBS: [(&str, &str); 3] =
+    [("take", "tab_lease"), ("release", "tab_release"), ("list", "tab_leases")];
+
 /// What a tool does when it is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Deed {
@@ -38,6 +49,8 @@ pub(crate) enum Deed {
     Status,
     /// Goes on with an answer that was cut.
     More,
+    /// Has a tab for this client alone.
+    Lease,
 }
 
 /// A tool as clients are offered it.
@@ -49,13 +62,32 @@ pub struct OfferedTool {
     pub(crate) plan: ArgumentPlan,
     tool: Tool,
     output: Arc<Map<String, Value>>,
+    /// Whether its result is data rather than something to be read.
+    gives_data: bool,
 }
 
 impl OfferedTool {
-    /// The tool as it is listed.
-    pub(crate) fn listed(&self, has_output_schema: bool) -> Tool {
+    /// Whether it is answered with data, to a client that wants answers in this form and may know none.
+    pub(crate) const fn answers_data(&self, form: AnswerForm, knows_data: bool) -> bool {
+        match form {
+            AnswerForm::Auto => self.gives_data && knows_data,
+            AnswerForm::Text => false,
+            AnswerForm::Data => true,
+        }
+    }
+
+    /// The tool as it is listed to such a client.
+    pub(crate) fn listed(&self, form: AnswerForm, knows_data: bool) -> Tool {
         let tool = self.tool.clone();
-        if has_output_schema { tool.with_raw_output_schema(Arc::clone(&self.output)) } else { tool }
+        if !self.answers_data(form, knows_data) {
+            return tool;
+        }
+        let mut output = Arc::clone(&self.output);
+        if form == AnswerForm::Auto {
+            // An answer that is cut has other members.
+            Arc::make_mut(&mut output).remove("required");
+        }
+        tool.with_raw_output_schema(output)
     }
 
     /// About how many tokens it costs each client to know the tool.
@@ -64,17 +96,17 @@ impl OfferedTool {
         self.json().to_string().len().div_ceil(4)
     }
 
-    /// The tool as it is listed, as data.
+    /// The tool as it is listed unless told otherwise, as data.
     #[must_use]
     pub fn json(&self) -> Value {
-        serde_json::to_value(&self.tool).unwrap_or(Value::Null)
+        serde_json::to_value(self.listed(AnswerForm::Auto, true)).unwrap_or(Value::Null)
     }
 }
 
 /// Every tool, in the order of the registry. Made once: writing schemas takes longer than many an action.
 pub fn offered_tools() -> &'static [OfferedTool] {
     static TOOLS: OnceLock<Vec<OfferedTool>> = OnceLock::new();
-    TOOLS.get_or_init(|| ACTIONS.iter().map(of_action).chain([status(), more()]).collect())
+    TOOLS.get_or_init(|| ACTIONS.iter().map(of_action).chain([status(), more(), lease()]).collect())
 }
 
 fn of_action(action: &'static Definition) -> OfferedTool {
@@ -91,7 +123,14 @@ fn of_action(action: &'static Definition) -> OfferedTool {
         plan,
         tool,
         output: Arc::new(output_of(action)),
+        gives_data: gives_data(action),
     }
+}
+
+/// Whether an action's result is data: what is read from a page or computed in it, unless it is the page's text.
+fn gives_data(action: &Definition) -> bool {
+    let reads = matches!(action.effect, Effect::Read | Effect::Eval);
+    (reads && !PAGE_TEXT.contains(&action.name)) || STORES.contains(&action.name)
 }
 
 fn status() -> OfferedTool {
@@ -111,9 +150,23 @@ fn more() -> OfferedTool {
     own("more", Deed::More, plan, tool)
 }
 
+fn lease() -> OfferedTool {
+    let mut properties = Map::new();
+    properties.insert("verb".to_owned(), json!({"enum": LEASE_VERBS.map(|(verb, _)| verb)}));
+    properties
+        .insert("seconds".to_owned(), json!({"type": "integer", "description": "How long, 600 if left out"}));
+    properties.insert("tab".to_owned(), json!({"type": "string"}));
+    let words = "Have a tab for yourself, so that other clients of the session keep off it; give it back; see who has which";
+    let tool = Tool::new("tab_lease", words, object(properties, vec![json!("verb")]))
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(false));
+    let passed = vec!["verb".to_owned(), "seconds".to_owned()];
+    let plan = ArgumentPlan { passed, common: vec!["tab"], ..ArgumentPlan::default() };
+    OfferedTool { gives_data: true, ..own("tab_lease", Deed::Lease, plan, tool) }
+}
+
 fn own(name: &'static str, deed: Deed, plan: ArgumentPlan, tool: Tool) -> OfferedTool {
     let output = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
-    OfferedTool { name, deed, plan, tool, output: Arc::new(output) }
+    OfferedTool { name, deed, plan, tool, output: Arc::new(output), gives_data: false }
 }
 
 /// Hints for clients that ask before a tool is used, from what the action does to the world.
@@ -147,6 +200,28 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_comes_with_data_and_only_with_data() {
+        let find = |name: &str| offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
+        for (name, form, knows_data, expected) in [
+            ("tabs_list", AnswerForm::Auto, true, true),
+            ("tabs_list", AnswerForm::Auto, false, false),
+            ("tabs_list", AnswerForm::Text, true, false),
+            ("get_text", AnswerForm::Auto, true, false),
+            ("click", AnswerForm::Auto, true, false),
+            ("click", AnswerForm::Data, true, true),
+        ] {
+            let listed = find(name).listed(form, knows_data);
+            assert_eq!(listed.output_schema.is_some(), expected, "{name} {form:?}");
+            assert_eq!(find(name).answers_data(form, knows_data), expected, "{name} {form:?}");
+        }
+        let data: Vec<&str> =
+            offered_tools().iter().filter(|tool| tool.gives_data).map(|tool| tool.name).collect();
+        for expected in ["tabs_list", "eval", "get", "extract_links", "requests", "console", "cookies"] {
+            assert!(data.contains(&expected), "{expected} is data: {data:?}");
+        }
+    }
+
+    #[test]
     fn every_tool_refuses_what_it_does_not_know_and_says_what_it_does_to_the_world() {
         for offered in offered_tools() {
             let tool = offered.json();
@@ -165,6 +240,7 @@ mod tests {
                 "{name}: {listed:?} {:?}",
                 offered.plan.names()
             );
+            assert_eq!(tool.get("outputSchema").is_some(), offered.gives_data, "{name}");
             let text = tool.to_string();
             assert!(!text.contains("--") && !text.contains("$ref"), "{name} speaks of flags: {text}");
         }

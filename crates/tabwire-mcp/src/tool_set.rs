@@ -49,6 +49,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
     ("files", &["upload", "downloads", "pdf"]),
     ("evidence", &["console", "errors", "capture", "record", "trace", "vitals", "diff"]),
     ("vision", &["mouse", "inspect"]),
+    ("sharing", &["tab_lease"]),
 ];
 
 /// The word for every tool there is.

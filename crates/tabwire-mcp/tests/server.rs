@@ -10,8 +10,9 @@ use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
+use tabwire_engine::ACTIONS;
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
-use tabwire_wire::api::{ActionAnswer, ActionRequest, McpOpening};
+use tabwire_wire::api::{ActionAnswer, ActionRequest, AnswerForm, McpOpening};
 use tabwire_wire::{ClientName, ErrorCode, Failure, Progress};
 use tokio::sync::Semaphore;
 
@@ -68,8 +69,9 @@ impl Scripted {
             base_url: None,
             recovered: false,
             recovery: None,
-            result: Value::Null,
-            text: Some(script),
+            // As the daemon does: text for who asks for it, data for who does not.
+            result: if request.text { Value::Null } else { json!({"value": script}) },
+            text: request.text.then_some(script),
             notices: Vec::new(),
         })
     }
@@ -135,9 +137,16 @@ impl Backend for Scripted {
     }
 }
 
-/// A client of a fresh server, and the server's end of it.
+/// A client of a fresh server that answers in text, and the server's end of it.
 async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
-    let opening = McpOpening::default();
+    start_with(backend, McpOpening { answers: AnswerForm::Text, ..McpOpening::default() }).await
+}
+
+/// A client that said this when it came.
+async fn start_with(
+    backend: &Arc<Scripted>,
+    opening: McpOpening,
+) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
     let backend: Arc<dyn Backend> = Arc::<Scripted>::clone(backend);
     let connection = Arc::new(Connection::new(backend, &opening).expect("the usual tools"));
     let (client, server) = tokio::io::duplex(64 * 1024);
@@ -223,4 +232,75 @@ async fn too_many_calls_at_once_are_refused_with_what_to_do() {
     let (answers, ()) = tokio::join!(calls, releasing);
     let refused = answers.iter().filter(|answer| text(answer).starts_with("BACKPRESSURE: ")).count();
     assert_eq!(refused, 80 - tabwire_mcp::limits::CALLS_AT_ONCE);
+}
+
+#[tokio::test]
+async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
+    let backend = Arc::new(Scripted::default());
+    let opening = McpOpening { resumed: true, ..McpOpening::default() };
+    let (client, _serving) = start_with(&backend, opening).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let listed = json!({"tools": tools}).to_string().len();
+    assert!(listed <= tabwire_mcp::limits::LIST_TOKENS * 4, "{listed} bytes");
+    let has_schema = |name: &str| {
+        tools.iter().find(|tool| tool.name == name).is_some_and(|tool| tool.output_schema.is_some())
+    };
+    assert!(has_schema("eval") && has_schema("tabs_list") && has_schema("extract_links"));
+    assert!(!has_schema("get_text") && !has_schema("click") && !has_schema("snapshot"));
+
+    let first = eval(&client, "payload <img src=x>").await;
+    let data = first.structured_content.clone().expect("data");
+    assert_eq!(data["value"].as_str().map(|value| value.contains("<img")), Some(false), "{data}");
+    assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("new browser")), "{data}");
+    assert!(!text(&first).contains("payload"), "the payload is sent once: {}", text(&first));
+    let second = eval(&client, "again").await.structured_content.expect("data");
+    assert_eq!(second, json!({"value": "again"}), "news is told once");
+
+    let long = "long ".repeat(20_000);
+    let cut = eval(&client, &long).await.structured_content.expect("data");
+    assert_eq!(cut["characters"], json!({"value": long}).to_string().len(), "{:?}", cut["characters"]);
+    let mut read = cut["cut"].as_str().expect("the first stretch").to_owned();
+    let mut handle = cut["more"].as_str().map(str::to_owned);
+    while let Some(next) = handle.take() {
+        let arguments = json!({"handle": next}).as_object().cloned().expect("an object");
+        let call = client.call_tool(CallToolRequestParams::new("more").with_arguments(arguments));
+        let rest = text(&call.await.expect("no protocol error"));
+        handle = rest.rsplit_once("handle \"").map(|(_, handle)| handle.trim_end_matches('"').to_owned());
+        read.push_str(rest.split('\n').nth(1).expect("between the fence's lines"));
+    }
+    assert_eq!(serde_json::from_str::<Value>(&read).expect("whole"), json!({"value": long}));
+    let failed = eval(&client, "fail").await;
+    assert_eq!((failed.is_error, failed.structured_content.is_none()), (Some(true), true));
+}
+
+#[tokio::test]
+async fn every_action_is_a_tool_and_an_element_is_named_in_exactly_one_way() {
+    let backend = Arc::new(Scripted::default());
+    let opening =
+        McpOpening { tools: vec!["all".to_owned()], answers: AnswerForm::Text, ..McpOpening::default() };
+    let (client, _serving) = start_with(&backend, opening).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let own = ["status", "more", "tab_lease"];
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+    assert_eq!(names.len(), ACTIONS.len() + own.len());
+    for action in ACTIONS {
+        assert!(names.contains(&action.name), "{} is no tool", action.name);
+        let schema = (action.parameters)();
+        let is_element = |name: &str| name == "target" || name == "element";
+        let members = schema["properties"].as_object().into_iter().flat_map(|members| members.keys());
+        if !members.into_iter().any(|name| is_element(name)) {
+            continue;
+        }
+        let call = |arguments: Value| {
+            let arguments = arguments.as_object().cloned().expect("an object");
+            client.call_tool(CallToolRequestParams::new(action.name).with_arguments(arguments))
+        };
+        let both = call(json!({"ref": "e1", "selector": "#a"})).await.expect("no protocol error");
+        assert!(text(&both).starts_with("BAD_ARGS: "), "{}: {}", action.name, text(&both));
+        let musts = schema["required"].as_array().cloned().unwrap_or_default();
+        if musts.iter().filter_map(Value::as_str).any(is_element) {
+            let neither = call(json!({})).await.expect("no protocol error");
+            assert!(text(&neither).starts_with("BAD_ARGS: "), "{}: {}", action.name, text(&neither));
+        }
+    }
 }

@@ -12,6 +12,7 @@ use crate::commands::mcp::HANDED_OVER;
 use crate::daemon_client::{AskError, ask};
 use crate::environment::Environment;
 use crate::interruption::tell_of_interrupts;
+use crate::own_program::own_program;
 
 /// How long a starting daemon is waited for; it may have browsers to take up again.
 pub(crate) const START: Duration = Duration::from_secs(30);
@@ -58,7 +59,7 @@ pub(crate) fn start() -> Result<(), Failure> {
             .with_hint("Run `tabwire daemon run` to see why.")
     };
     tell_of_interrupts();
-    let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;
+    let program = own_program().map_err(|error| failed(&error.to_string()))?;
     let mut daemon = Command::new(program)
         .args(["daemon", "run", "--announce"])
         .env_remove(HANDED_OVER)

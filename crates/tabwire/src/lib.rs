@@ -15,6 +15,7 @@ mod interruption;
 mod invocation;
 pub mod limits;
 mod native_host_place;
+mod own_program;
 mod policy_command;
 mod printer;
 mod progress_line;

@@ -53,5 +53,8 @@ pub const ISOLATED_END: Duration = Duration::from_secs(5);
 /// Longest line of an MCP client that is looked at to know what it waits for.
 pub const MCP_SEEN_BYTES: usize = 256 * 1024;
 
+/// Longest greeting of an MCP client that is remembered for another daemon; the environment carries it there.
+pub const MCP_FIRST_WORDS_BYTES: usize = 48 * 1024;
+
 /// Requests of an MCP client that are known to be waited for.
 pub const MCP_SEEN_CALLS: usize = 1024;

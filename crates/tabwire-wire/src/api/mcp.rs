@@ -11,8 +11,10 @@ pub const MCP_UPGRADE: &str = "tabwire-mcp";
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AnswerForm {
-    /// In text blocks: what every client shows its model.
+    /// Data of tools whose result is data, text of all others; text alone for clients that know no data.
     #[default]
+    Auto,
+    /// In text blocks: what every client shows its model.
     Text,
     /// As structured content with a schema, for programs.
     Data,
@@ -43,4 +45,6 @@ pub struct McpOpening {
     pub answers: AnswerForm,
     /// How the client is reached.
     pub transport: McpTransport,
+    /// Whether the client was served before, by a daemon that has ended; it is told what it has lost.
+    pub resumed: bool,
 }

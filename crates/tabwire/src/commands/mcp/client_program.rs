@@ -83,6 +83,11 @@ impl ClientProgram {
         }
     }
 
+    /// Whether it is known to show its model the structured content of an answer; others are given text alone.
+    pub(super) const fn shows_data(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Json)
+    }
+
     /// A server as it stands in its file.
     pub(super) fn entry(self, command: &str, arguments: &[String]) -> Value {
         match self {

@@ -12,8 +12,8 @@ use crate::session_flags::{SessionFlags, ViewFlags};
 pub(crate) struct McpFlags {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
-    /// Tools to offer besides the usual ones, by group (network, state, emulate, files, evidence, vision, input, all)
-    /// or name; `-NAME` takes one away. Separated by commas.
+    /// Tools to offer besides the usual ones, by group (network, state, emulate, files, evidence, vision, input,
+    /// sharing, all) or name; `-NAME` takes one away. Separated by commas.
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) tools: Vec<String>,
     /// Where answers carry what is to be read.
@@ -77,16 +77,19 @@ pub(crate) enum McpCommand {
 /// Where answers carry what is to be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
-    /// In text, which every client shows its model.
+    /// As data where the result is data (tabs, links, values, requests), in text where it is what a page says.
     #[default]
+    Auto,
+    /// In text, for clients that show their models no structured content.
     Text,
-    /// As structured content with schemas, for programs.
+    /// All as structured content with schemas, for programs.
     Data,
 }
 
 impl From<Answers> for AnswerForm {
     fn from(answers: Answers) -> Self {
         match answers {
+            Answers::Auto => Self::Auto,
             Answers::Text => Self::Text,
             Answers::Data => Self::Data,
         }

@@ -34,7 +34,7 @@ pub(super) fn run(
     deed: Deed,
     more: &[String],
 ) -> Result<(), Failure> {
-    let arguments: Vec<String> = std::iter::once("mcp".to_owned()).chain(more.iter().cloned()).collect();
+    let arguments = arguments(client, more);
     let command = command(context)?;
     let file =
         if client == ClientProgram::Json { None } else { Some(find_file(context, client, is_project)?) };
@@ -65,6 +65,14 @@ pub(super) fn run(
         format!("{} {done}.{kept}", file.display())
     });
     Ok(())
+}
+
+/// What the server is started with: what the user wants, in a form that this client shows its model.
+fn arguments(client: ClientProgram, more: &[String]) -> Vec<String> {
+    let is_said = more.iter().any(|word| word == "--answers" || word.starts_with("--answers="));
+    let form: &[&str] = if client.shows_data() || is_said { &[] } else { &["--answers", "text"] };
+    let own = ["mcp"].iter().chain(form).map(|word| (*word).to_owned());
+    own.chain(more.iter().cloned()).collect()
 }
 
 /// Shows what belongs into the client's file, and where that is.

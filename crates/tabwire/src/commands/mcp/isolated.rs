@@ -1,7 +1,7 @@
 //! `mcp --isolated`: a daemon of its own in this process, below a directory that goes when the client does.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use tabwire_browser::{PrivateDir, new_instance_id};
@@ -10,7 +10,11 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use super::super::Context;
 use super::super::daemon::{daemon_config, daemon_runtime};
-use super::{shim, stream};
+use super::client_end::ClientEnd;
+use super::lines::Lines;
+use super::pending_calls::PendingCalls;
+use super::shim::{self, End};
+use super::stream;
 use crate::daemon_client::{AskError, ask_within};
 use crate::limits::{ISOLATED_END, ISOLATED_LINGER};
 
@@ -72,7 +76,17 @@ fn serve(config: DaemonConfig, announce: mpsc::Sender<()>) -> Result<StartOutcom
 
 fn serve_client(socket: &Path, opening: &str) -> Result<(), Failure> {
     match stream::open_at(socket, opening) {
-        Ok(stream) => shim::run(stream),
+        Ok(stream) => {
+            let (client, pending) = (ClientEnd::watch(), Arc::new(PendingCalls::default()));
+            match shim::run(&stream.socket, &client, &pending, &mut Lines::default())? {
+                End::Client => Ok(()),
+                End::Daemon => {
+                    let ended = no_start("it ended before its client");
+                    shim::tell_last(&pending, &ended);
+                    Err(ended)
+                }
+            }
+        }
         Err(AskError::Failed(failure)) => Err(failure),
         Err(AskError::NotRunning | AskError::DaemonOlder) => Err(no_start("it does not answer")),
     }

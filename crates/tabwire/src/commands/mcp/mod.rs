@@ -1,11 +1,14 @@
 //! `mcp`: connects an MCP client with the daemon, or serves it alone, or over HTTP. Knows no tool.
 
+mod client_end;
 mod client_program;
 mod doctor;
 mod flags;
+mod handed_over;
 mod install;
 mod isolated;
 mod json_members;
+mod lines;
 mod over_http;
 mod pending_calls;
 mod relay;
@@ -98,5 +101,6 @@ fn opening(context: &Context<'_>, flags: McpFlags) -> Result<McpOpening, Failure
         tools: flags.tools,
         answers: flags.answers.into(),
         transport: if flags.http { McpTransport::Http } else { McpTransport::Stdio },
+        resumed: false,
     })
 }

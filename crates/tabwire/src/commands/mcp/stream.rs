@@ -13,7 +13,7 @@ use crate::daemon_client::{AskError, connect};
 use crate::daemon_start::reach_daemon;
 use crate::limits::{MCP_GREETING_BYTES, MCP_GREETING_DEADLINE};
 
-/// A stream that the daemon serves MCP on, and what it said when it was opened.
+/// A stream that the daemon serves MCP on, and what it said when it was opened. Reading from it still has a deadline.
 #[derive(Debug)]
 pub(super) struct McpStream {
     pub(super) socket: UnixStream,
@@ -35,23 +35,27 @@ pub(super) fn open_at(path: &Path, opening: &str) -> Result<McpStream, AskError>
          Upgrade: {MCP_UPGRADE}\r\n\r\n{opening}\n"
     );
     socket.write_all(request.as_bytes()).map_err(broken)?;
-    let head = read_until(&mut socket, b"\r\n\r\n").map_err(broken)?;
+    let head = read_until(&socket, b"\r\n\r\n").map_err(broken)?;
     if head.split(' ').nth(1) != Some("101") {
         return Err(refused(&mut socket));
     }
-    let line = read_until(&mut socket, b"\n").map_err(broken)?;
+    let line = read_line(&socket).map_err(broken)?;
     let greeting: Value =
         serde_json::from_str(&line).map_err(|_| broken(io::ErrorKind::InvalidData.into()))?;
     if let Some(failure) = greeting.get("failed") {
         let failure = serde_json::from_value(failure.clone());
         return Err(AskError::Failed(failure.unwrap_or_else(|error| unwritable(&error))));
     }
-    socket.set_read_timeout(None).map_err(broken)?;
     Ok(McpStream { socket, greeting })
 }
 
+/// Reads one line and not a byte further.
+pub(super) fn read_line(socket: &UnixStream) -> io::Result<String> {
+    read_until(socket, b"\n")
+}
+
 /// Reads up to a mark and not a byte further: what follows belongs to the client.
-fn read_until(socket: &mut UnixStream, mark: &[u8]) -> io::Result<String> {
+fn read_until(mut socket: &UnixStream, mark: &[u8]) -> io::Result<String> {
     let mut read = Vec::new();
     let mut byte = [0_u8];
     while !read.ends_with(mark) {
@@ -76,7 +80,8 @@ fn refused(socket: &mut UnixStream) -> AskError {
     }
 }
 
-fn no_answer(error: &io::Error) -> Failure {
+/// What is said when the daemon breaks off or says what is not understood.
+pub(super) fn no_answer(error: &io::Error) -> Failure {
     Failure::new(ErrorCode::Internal, format!("The daemon opened no MCP connection: {error}."))
         .with_hint("Run `tabwire daemon logs` to see why.")
 }

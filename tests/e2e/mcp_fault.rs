@@ -1,5 +1,5 @@
 //! MCP clients that stay while what serves them goes: the daemon, the program's own file, the process that started the
-//! server.
+//! server, whoever reads the log.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::fixture_site::FixtureSite;
 use crate::mcp_client::{McpClient, text_of};
 use crate::process::is_running;
-use crate::waiting::eventually;
+use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
 
 const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
@@ -276,4 +276,38 @@ fn f26_a_server_ends_with_whoever_started_it_though_its_stdin_stays_open() {
     client.process.wait().expect("it was killed");
     // What a killed daemon leaves is swept by the next one.
     world.run(&["daemon", "start"]).succeeded();
+}
+
+#[test]
+fn f42_a_log_that_nobody_reads_holds_up_no_work_and_its_loss_is_counted() {
+    let world = World::new().with("TABWIRE_LOG", "trace");
+    // One page, and nobody who reads it.
+    let (mut log, writer) = std::io::pipe().expect("a pipe");
+    rustix::pipe::fcntl_setpipe_size(&log, 4096).expect("a small pipe");
+    let mut command = world.command(TABWIRE, &["daemon", "run"]);
+    let mut daemon = command.stderr(writer).spawn().expect("the daemon starts");
+    // What is left of our copy of the writing end goes with the command.
+    drop(command);
+    eventually("the daemon listens", 10, || UnixStream::connect(world.socket()).is_ok());
+    let mut client = McpClient::start(&world, &["--policy", "open"]);
+    let lost = find_eventually(30, || {
+        client.text("eval", json!({"expression": "1 + 1"}));
+        world.find_status()?["lost_log_lines"].as_u64().filter(|lost| *lost > 0)
+    });
+    assert!(lost.is_some(), "trace fills a page at some time");
+    assert!(client.text("eval", json!({"expression": "6 * 7"})).contains("42"), "work goes on");
+    assert!(world.run(&["status"]).succeeded().stdout.contains("lines of its log were lost"));
+    // Whoever reads again is told how much is missing.
+    let reading = std::thread::spawn(move || {
+        let mut text = String::new();
+        log.read_to_string(&mut text).expect("text");
+        text
+    });
+    client.text("eval", json!({"expression": "7 * 7"}));
+    client.close();
+    client.process.wait().expect("it ends");
+    world.run(&["daemon", "stop"]).succeeded();
+    assert!(daemon.wait().expect("it ends").success());
+    let text = reading.join().expect("read");
+    assert!(text.contains("lines of this log were lost here"), "{text}");
 }

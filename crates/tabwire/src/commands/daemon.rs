@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
-use tabwire_daemon::{Daemon, DaemonConfig, LogFile, Paths, StartOutcome};
+use tabwire_daemon::{Daemon, DaemonConfig, LogFile, LogSink, Paths, StartOutcome};
 use tabwire_wire::api::StatusAnswer;
 use tabwire_wire::{ErrorCode, Failure};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -130,12 +130,13 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
     // The MCP library logs whole messages, with whatever secrets are in them.
     let quiet = Targets::new().with_default(level).with_target("rmcp", LevelFilter::OFF);
     let builder = tracing_subscriber::fmt().with_max_level(level).with_ansi(false).with_target(false);
-    if to_file {
-        let log = LogFile::open(path)?;
-        builder.with_writer(move || log.clone()).finish().with(quiet).init();
+    let log = if to_file {
+        LogSink::to_file(LogFile::open(path)?)
     } else {
-        builder.with_writer(std::io::stderr).finish().with(quiet).init();
-    }
+        // Whoever reads it may stop reading.
+        LogSink::to_pipe(std::io::stderr())
+    };
+    builder.with_writer(move || log.clone()).finish().with(quiet).init();
     Ok(())
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct McpHttp {
 }
 
 /// One client of it.
+#[derive(Clone)]
 pub(crate) struct HttpClient {
     host: String,
     path: String,
@@ -25,10 +26,11 @@ pub(crate) struct HttpClient {
     next: u64,
 }
 
-struct HttpReply {
-    status: u16,
-    head: String,
-    body: String,
+/// What came back.
+pub(crate) struct HttpReply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl McpHttp {
@@ -106,6 +108,36 @@ impl HttpClient {
     /// Ends the session, as clients do that leave.
     pub(crate) fn end(&self) -> u16 {
         self.send("DELETE", "", &[]).status
+    }
+
+    /// The same, with other headers.
+    pub(crate) fn end_with(&self, headers: &[&str]) -> u16 {
+        self.send("DELETE", "", headers).status
+    }
+
+    /// What it is called.
+    pub(crate) fn id(&self) -> &str {
+        self.session.as_deref().unwrap_or_default()
+    }
+
+    /// The same client under another name; none if it is empty.
+    pub(crate) fn named(&self, id: String) -> Self {
+        Self { session: Some(id), ..self.clone() }
+    }
+
+    /// The same client at another path.
+    pub(crate) fn at(&self, path: &str) -> Self {
+        Self { path: path.to_owned(), ..self.clone() }
+    }
+
+    /// Any request without a body.
+    pub(crate) fn request(&self, method: &str, headers: &[&str]) -> HttpReply {
+        self.send(method, "", headers)
+    }
+
+    /// Asks for a page.
+    pub(crate) fn get(&self, headers: &[&str]) -> HttpReply {
+        self.request("GET", headers)
     }
 
     /// The status of a ping with other headers.

@@ -15,10 +15,15 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWrite
 
 use crate::caller::Caller;
 use crate::daemon::Daemon;
+use crate::gate::Scope;
 use crate::handler::caller_of;
 use crate::limits::{BODY_DEADLINE, OPENING_BYTES};
 use crate::mcp_guest::McpGuest;
-use crate::server::{Answer, failed};
+use crate::mcp_guests::Principal;
+use crate::server::{Answer, failed, failed_with};
+
+/// Where a client over HTTP says which one it is.
+const SESSION_HEADER: &str = "mcp-session-id";
 
 impl Daemon {
     /// Upgrades a request to an MCP connection.
@@ -125,14 +130,37 @@ impl Daemon {
     }
 
     /// Answers a request of a client over HTTP.
-    pub(crate) async fn answer_mcp(&self, request: Request<Bytes>) -> Answer {
-        match self.guests.find_door() {
-            Some(door) => door.answer(request.map(Full::new)).await,
-            None => failed(
+    ///
+    /// The names that clients go by are our own, long and random, and hold only for the credential that they were given
+    /// to (T17).
+    pub(crate) async fn answer_mcp(&self, mut request: Request<Bytes>, scope: &Scope) -> Answer {
+        let principal = if *scope == Scope::Mcp { Principal::Address } else { Principal::User };
+        let Some(door) = self.guests.find_door() else {
+            return failed(
                 &Failure::new(ErrorCode::UnknownMethod, "MCP is not served over HTTP now.")
                     .with_hint("Run `tabwire mcp --http`."),
-            ),
+            );
+        };
+        if let Some(presented) = request.headers_mut().remove(SESSION_HEADER) {
+            let inside = presented.to_str().ok().and_then(|name| self.guests.find_inside(name, principal));
+            match inside.and_then(|inside| HeaderValue::from_str(&inside).ok()) {
+                Some(inside) => drop(request.headers_mut().insert(SESSION_HEADER, inside)),
+                None => {
+                    let failure = Failure::new(ErrorCode::UnknownMethod, "There is no such MCP session.")
+                        .with_hint("Send `initialize` again, without a session id.");
+                    return failed_with(StatusCode::NOT_FOUND, &failure);
+                }
+            }
         }
+        let mut answer = door.answer(request.map(Full::new)).await;
+        if let Some(inside) = answer.headers_mut().remove(SESSION_HEADER) {
+            let outside = inside.to_str().ok().and_then(|inside| self.guests.name(inside, principal));
+            let outside = outside.and_then(|outside| HeaderValue::from_str(outside.expose()).ok());
+            if let Some(outside) = outside {
+                answer.headers_mut().insert(SESSION_HEADER, outside);
+            }
+        }
+        answer
     }
 }
 

@@ -1,11 +1,13 @@
 //! Who is served over MCP right now, and the address that clients over HTTP are given. Serves nobody itself.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tabwire_mcp::HttpDoor;
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::limits::GREETED_CLIENTS;
 use crate::token::Token;
 
 /// The door for clients over HTTP, while somebody keeps it open.
@@ -13,6 +15,25 @@ use crate::token::Token;
 struct OpenDoor {
     secret: Token,
     door: HttpDoor,
+    /// Those who have greeted, oldest first.
+    greeted: VecDeque<Greeted>,
+}
+
+/// Who a client over HTTP is: by which credential it was let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Principal {
+    /// Whoever has the address.
+    Address,
+    /// The user, by the daemon's token or socket.
+    User,
+}
+
+/// A client that has greeted: what it is called outside, what inside, and who it is. A name alone lets nobody in (T17).
+#[derive(Debug)]
+struct Greeted {
+    outside: Token,
+    inside: String,
+    principal: Principal,
 }
 
 /// Everybody who is served over MCP.
@@ -64,7 +85,7 @@ impl McpGuests {
             return Err(Failure::new(ErrorCode::Busy, "MCP is served over HTTP already.")
                 .with_hint("End the other `tabwire mcp --http` first, or use its address."));
         }
-        *open = Some(OpenDoor { secret: secret.clone(), door });
+        *open = Some(OpenDoor { secret: secret.clone(), door, greeted: VecDeque::new() });
         Ok(secret)
     }
 
@@ -78,6 +99,30 @@ impl McpGuests {
     /// Whether it is the secret of the open door.
     pub(crate) fn is_address(&self, secret: &str) -> bool {
         self.door().as_ref().is_some_and(|open| open.secret.matches(secret))
+    }
+
+    /// A new name for a client that has greeted, to be told outside.
+    pub(crate) fn name(&self, inside: &str, principal: Principal) -> Option<Token> {
+        let outside = Token::draw().ok()?;
+        let mut open = self.door();
+        let greeted = &mut open.as_mut()?.greeted;
+        if let Some(known) = greeted.iter().find(|known| known.inside == inside) {
+            return Some(known.outside.clone());
+        }
+        if greeted.len() == GREETED_CLIENTS {
+            greeted.pop_front();
+        }
+        greeted.push_back(Greeted { outside: outside.clone(), inside: inside.to_owned(), principal });
+        Some(outside)
+    }
+
+    /// What a client is called inside, if it is who greeted under that name.
+    pub(crate) fn find_inside(&self, outside: &str, principal: Principal) -> Option<String> {
+        let open = self.door();
+        let mut greeted = open.as_ref()?.greeted.iter();
+        greeted
+            .find(|known| known.outside.matches(outside) && known.principal == principal)
+            .map(|known| known.inside.clone())
     }
 
     /// The open door.

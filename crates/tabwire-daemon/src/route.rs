@@ -20,6 +20,8 @@ pub enum Access {
 pub enum RouteName {
     /// The demo page.
     Demo,
+    /// Whether the daemon runs, and nothing else.
+    Live,
     /// The CDP websocket.
     Cdp,
     /// CDP discovery: the browser.
@@ -84,6 +86,7 @@ const fn route(name: RouteName, methods: &'static str, path: &'static str, acces
 /// Every route there is.
 pub static ROUTES: &[Route] = &[
     route(RouteName::Demo, "GET", "/demo", Access::Public),
+    route(RouteName::Live, "GET", "/live", Access::Public),
     route(RouteName::Cdp, "GET", "/cdp", Access::Session),
     route(RouteName::JsonVersion, "GET", "/json/version", Access::Session),
     route(RouteName::JsonVersion, "GET", "/json/version/", Access::Session),

@@ -49,6 +49,34 @@ fn t04_an_origin_on_cdp_is_refused_with_the_right_secret_too() {
 }
 
 #[test]
+fn t14_nothing_is_reachable_from_an_extension_whatever_it_holds() {
+    let extensions = [
+        "chrome-extension://abcdefghijklmnopabcdefghijklmnop",
+        "moz-extension://11111111-2222-3333-4444-555555555555",
+        "safari-web-extension://AAAAAAAA-0000-0000-0000-000000000000",
+        "extension://abcdefghijklmnopabcdefghijklmnop",
+    ];
+    check_origins(&extensions, |_| true);
+    // What an extension fetches without an Origin is still told apart from what a program of the user's sends.
+    let mut tried = 0;
+    for (route, _, friendly) in every_attempt().filter(|(route, _, _)| route.access != Access::Public) {
+        for site in ["cross-site", "none", "same-site"] {
+            let attempt = Attempt { fetch_site: Some(site.to_owned()), ..friendly.clone() };
+            assert_eq!(attempt.refusal(), Refusal::Foreign, "{} {site}", route.path);
+            tried += 1;
+        }
+    }
+    assert!(tried > 100);
+}
+
+#[test]
+fn t45_only_the_demo_and_that_it_lives_are_public() {
+    let public: Vec<RouteName> =
+        ROUTES.iter().filter(|route| route.access == Access::Public).map(|route| route.name).collect();
+    assert_eq!(public, [RouteName::Demo, RouteName::Live]);
+}
+
+#[test]
 fn t05_no_extension_subdomain_or_other_scheme_is_exempt() {
     let near = [
         "chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
@@ -169,6 +197,7 @@ fn t09_nothing_is_changed_by_a_get() {
         // A new route has to be named here, and whether it only reads has to be thought about.
         let only_reads = match route.name {
             RouteName::Demo
+            | RouteName::Live
             | RouteName::JsonVersion
             | RouteName::JsonList
             | RouteName::ClientSlot

@@ -1,0 +1,63 @@
+//! Stock Playwright and Puppeteer on a guarded session: told plainly what they lack, and at work once it was granted.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::fixture_site::FixtureSite;
+use crate::policy::{allow, guarded};
+use crate::world::World;
+
+/// What a client tells of one small attempt.
+fn attempt(world: &World, site: &FixtureSite, client: &str, endpoint: &str) -> Value {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
+    let program = directory.join("guarded-client.mjs").display().to_string();
+    let (allowed, denied) = (site.page("/plain"), site.url("b", "/frames/denied"));
+    let arguments = [
+        program.as_str(),
+        "--client",
+        client,
+        "--endpoint",
+        endpoint,
+        "--allowed",
+        &allowed,
+        "--denied",
+        &denied,
+    ];
+    world.run_program("node", &arguments).succeeded().json()
+}
+
+#[test]
+fn t19_stock_clients_are_told_plainly_what_they_lack_and_work_once_it_is_granted() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    let own = site.page("").trim_end_matches('/').to_owned();
+    allow(&world, &[&own]);
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    let endpoint = world.cdp_url();
+    let clients = ["playwright", "puppeteer"];
+    let failed = |client: &str, expected: &str| {
+        let told = attempt(&world, &site, client, &endpoint);
+        assert_ne!(told["stage"], "done", "{client}: {told}");
+        let error = told["error"].as_str().unwrap_or_default().to_owned();
+        assert!(!error.contains("HUNG") && !error.to_lowercase().contains("timeout"), "{client}: {told}");
+        assert!(error.contains(expected), "{client} is told {expected}: {told}");
+    };
+    for client in clients {
+        failed(client, "403");
+    }
+    // One site is not enough to set a whole browser up, and that is said in the words that help.
+    allow(&world, &[&own, "--cdp"]);
+    failed("playwright", "tabwire allow '*' --cdp");
+    allow(&world, &["*", "--cdp"]);
+    for client in clients {
+        let told = attempt(&world, &site, client, &endpoint);
+        assert_eq!(told["stage"], "done", "{client}: {told}");
+        assert!(told["text"].as_str().is_some_and(|text| !text.is_empty()), "{client}: {told}");
+        let refusal = told["refusal"].as_str().unwrap_or_default();
+        assert!(refusal.contains("b.localhost") && refusal.contains("tabwire allow"), "{client}: {told}");
+        assert!(told["leaked"].is_null() && !told.to_string().contains("CANARY"), "{client}: {told}");
+    }
+    // The session goes on, and nothing of the clients is left in it.
+    world.run(&["get-text"]).succeeded();
+    world.settles();
+}

@@ -79,6 +79,9 @@ pub struct LaunchSpec {
     /// What to do about the sandbox.
     #[serde(default)]
     pub sandbox: SandboxMode,
+    /// Asks no server for anything on a guess, and talks to no peers but through its servers.
+    #[serde(default)]
+    pub reserved: bool,
 }
 
 fn in_milliseconds(duration: Duration) -> u64 {
@@ -147,6 +150,7 @@ impl LaunchSpec {
             debugging_port: None,
             start_window: true,
             sandbox: SandboxMode::default(),
+            reserved: false,
         }
     }
 
@@ -174,6 +178,9 @@ impl LaunchSpec {
         }
         if self.left_out_sandbox(obstacle).is_some() {
             arguments.push("--no-sandbox".into());
+        }
+        if self.reserved {
+            arguments.push("--force-webrtc-ip-handling-policy=disable_non_proxied_udp".into());
         }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
         arguments.push(if self.start_window { "about:blank" } else { "--no-startup-window" }.into());

@@ -13,18 +13,29 @@ const PREFERENCES: &str = concat!(
     r#""credentials_enable_service":false,"profile":{"password_manager_enabled":false}}"#
 );
 
+/// What is added for a browser that asks no server on a guess: no prefetching, whatever pages suggest.
+const RESERVED: &str = r#","net":{"network_prediction_options":2}}"#;
+
 /// Writes them into a profile that no browser has used yet.
-pub(crate) fn write(profile: &Path) -> Result<(), BrowserError> {
+pub(crate) fn write(profile: &Path, reserved: bool) -> Result<(), BrowserError> {
     let directory = PrivateDir::create(&profile.join("Default"))?;
     let path = directory.path().join("Preferences");
-    std::fs::write(&path, PREFERENCES).map_err(|error| BrowserError::system("write", &path, error))
+    std::fs::write(&path, preferences(reserved)).map_err(|error| BrowserError::system("write", &path, error))
+}
+
+fn preferences(reserved: bool) -> String {
+    if reserved { PREFERENCES.replacen("}}", &format!("}}{RESERVED}"), 1) } else { PREFERENCES.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn they_are_what_a_browser_reads() {
-        let parsed: serde_json::Value = serde_json::from_str(super::PREFERENCES).unwrap();
-        assert_eq!(parsed["autofill"]["enabled"], false);
+        for reserved in [false, true] {
+            let parsed: serde_json::Value = serde_json::from_str(&super::preferences(reserved)).unwrap();
+            assert_eq!(parsed["autofill"]["enabled"], false);
+            assert_eq!(parsed["profile"]["password_manager_enabled"], false);
+            assert_eq!(parsed["net"]["network_prediction_options"] == 2, reserved);
+        }
     }
 }

@@ -289,7 +289,14 @@ impl Browser {
         }
         let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
         let (crashed, watcher) = watch::channel(false);
-        let page = Page::new(target.clone(), session, watcher, &self.tasks, self.view.veil());
+        let page = Page::new(
+            target.clone(),
+            session,
+            watcher,
+            &self.tasks,
+            self.view.veil(),
+            self.view.containment(),
+        );
         *page.chosen_frame() = self.state().book.chosen_frame(target).cloned();
         self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
         self.view.apply(&page).await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tabwire_cdp::Deadline;
 use tabwire_wire::{Failure, TabId};
+use tokio::time::Instant;
 
 use crate::address::check_readable;
 use crate::browser::Browser;
@@ -39,6 +40,11 @@ pub struct Context {
 }
 
 impl Context {
+    /// The same with as much time left as there was at that moment.
+    pub(crate) fn with_time_since(&self, began: Instant) -> Self {
+        Self { deadline: Deadline::at(self.deadline.instant() + began.elapsed()), ..self.clone() }
+    }
+
     /// The page the action is for, to be read or acted on.
     ///
     /// # Errors

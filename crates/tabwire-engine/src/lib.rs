@@ -115,6 +115,7 @@ pub use frame_veil::FrameVeil;
 pub use kept_state::GivenState;
 pub use movie::{Movie, MovieMaker};
 pub use navigation::{Arrival, LoadState};
+pub use network::{Containment, UrlRule};
 pub use one_time_code::one_time_code;
 pub use page::{Outline, Page};
 pub use page_agent::page_agent;

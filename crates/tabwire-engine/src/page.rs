@@ -10,11 +10,11 @@ use tabwire_cdp::{CdpError, CdpSession, Deadline, TaskGroup};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use tokio::sync::watch;
 
-use crate::cdp_driver::{CdpDriver, Observer};
+use crate::cdp_driver::{CdpDriver, Observer, PageRules};
 use crate::driver::{Driver, Place, Reply, Setting};
 use crate::frame_veil::FrameVeil;
 use crate::limits::{CATCH_UP, OUTLINE_CHARACTERS};
-use crate::network::PageNetwork;
+use crate::network::{Containment, PageNetwork};
 use crate::page_record::PageRecord;
 use crate::pointer::Mouse;
 use crate::snapshot::{RefTable, SnapshotMemory};
@@ -64,10 +64,13 @@ impl Page {
         crashed: watch::Receiver<bool>,
         tasks: &TaskGroup,
         veil: FrameVeil,
+        containment: Option<Containment>,
     ) -> Self {
-        let record = Arc::new(PageRecord::new(PageNetwork::new(&FrameId::new(target.as_str()), tasks)));
+        let network = PageNetwork::new(&FrameId::new(target.as_str()), tasks, containment.clone());
+        let rules = PageRules { veil, containment, settings: network.first_settings() };
+        let record = Arc::new(PageRecord::new(network));
         let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
-        let driver = CdpDriver::start(session, &target, tasks, &observer, veil);
+        let driver = CdpDriver::start(session, &target, tasks, &observer, rules);
         let main = driver.main_frame().clone();
         let inner = Inner {
             target,

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use tabwire_wire::{ErrorCode, Failure};
+use tokio::time::Instant;
 
 use crate::changes::Changes;
 use crate::context::Context;
@@ -44,7 +45,9 @@ pub(crate) async fn enter_secret(
     reference: &SecretReference,
     mut watch: Watch,
 ) -> Result<(Element, Changes), Failure> {
+    let began = Instant::now();
     let login = find_login(context, &reference.login, None).await?;
+    let context = &context.with_time_since(began);
     let text = text_of(&login, reference)?;
     let element = page.prepare_at(aim, "fill", json!({}), context.deadline).await?;
     watch.was_at_element(&element, page);

@@ -7,6 +7,7 @@ use tabwire_cdp::Deadline;
 use crate::emulation::{Emulation, Viewport};
 use crate::frame_veil::FrameVeil;
 use crate::limits::SETUP_DEADLINE;
+use crate::network::Containment;
 use crate::page::Page;
 
 /// The session's own view of pages; empty when pages are shown as the browser would.
@@ -14,6 +15,7 @@ use crate::page::Page;
 pub(crate) struct SessionView {
     viewport: Mutex<Option<(u16, u16)>>,
     veil: OnceLock<FrameVeil>,
+    containment: OnceLock<Containment>,
 }
 
 impl SessionView {
@@ -25,6 +27,15 @@ impl SessionView {
 
     pub(crate) fn veil(&self) -> FrameVeil {
         self.veil.get().cloned().unwrap_or_default()
+    }
+
+    /// Decides once what pages may reach by ways that show them nothing, for those that are used from then on.
+    pub(crate) fn set_containment(&self, containment: Containment) {
+        let _ = self.containment.set(containment);
+    }
+
+    pub(crate) fn containment(&self) -> Option<Containment> {
+        self.containment.get().cloned()
     }
 
     pub(crate) fn set(&self, viewport: Option<(u16, u16)>) {

@@ -15,4 +15,4 @@ mod websocket;
 
 pub use chaos_pipeline::Fault;
 pub use chaos_proxy::{ChaosPlan, ChaosProxy, Endpoint};
-pub use site::{LURE_DATA, LURES, Site};
+pub use site::{LURE_DATA, LURES, Site, WAYS_OUT, WAYS_TO_OWN};

@@ -113,7 +113,7 @@ fn prepare_profile(
         }
         make_throw_away(profile, own)?;
         traces.throw_away = Some(profile.clone());
-        quiet_preferences::write(profile)?;
+        quiet_preferences::write(profile, request.spec.reserved)?;
     } else {
         PrivateDir::create(profile)?;
     }

@@ -1,10 +1,11 @@
 //! Where a tab is, told by the browser and by its page, for those who judge what may be seen. Asks nobody.
 
-use tabwire_wire::TabId;
+use tabwire_wire::{TabId, TargetId};
 
 use super::Browser;
 use crate::download_rule::DownloadRule;
 use crate::frame_veil::{FrameVeil, address_of};
+use crate::network::Containment;
 
 /// What browsers show in place of a page that could not be loaded.
 const ERROR_PAGE: &str = "chrome-error:";
@@ -14,6 +15,8 @@ const ERROR_PAGE: &str = "chrome-error:";
 pub struct Whereabouts {
     /// The tab.
     pub tab: TabId,
+    /// The browser's own name for it.
+    pub target: TargetId,
     /// The page's address as the browser lists it, and as the page tells it when that is another. While a page moves,
     /// either may be late.
     pub addresses: Vec<String>,
@@ -27,6 +30,11 @@ impl Browser {
     /// Decides once which frames of pages are looked into.
     pub fn set_frame_veil(&self, veil: FrameVeil) {
         self.view.set_veil(veil);
+    }
+
+    /// Decides once what pages may reach by ways that show them nothing.
+    pub fn set_containment(&self, containment: Containment) {
+        self.view.set_containment(containment);
     }
 
     /// Decides once which downloads are let happen.
@@ -50,6 +58,7 @@ impl Browser {
         let others = frames.iter().skip(1).map(|frame| address_of(frame, &frames).to_owned()).collect();
         Some(Whereabouts {
             tab: self.tab_of_target(&target),
+            target,
             addresses,
             is_opened_by_page: info.opener_id.is_some(),
             frames: others,

@@ -27,6 +27,7 @@ use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::frame_veil::FrameVeil;
+use crate::network::Containment;
 use crate::page_agent::page_agent;
 use crate::snapshot::{ElementKey, PageText};
 
@@ -57,12 +58,24 @@ struct Inner {
     world: String,
     frames: Mutex<FrameTable>,
     veil: FrameVeil,
+    containment: Option<Containment>,
     /// Told after everything that may have changed the frames.
     stirred: tokio::sync::Notify,
     settings: Mutex<ProcessSettings>,
     watchers: Mutex<Watchers>,
     ready: tokio::sync::watch::Sender<Setup>,
     tasks: TaskGroup,
+}
+
+/// What holds for a page from its beginning.
+#[derive(Debug)]
+pub(crate) struct PageRules {
+    /// Which of its frames are looked into.
+    pub(crate) veil: FrameVeil,
+    /// What it may reach by ways that show it nothing.
+    pub(crate) containment: Option<Containment>,
+    /// What its processes are told first.
+    pub(crate) settings: Vec<Setting>,
 }
 
 /// How far the page is prepared.
@@ -80,7 +93,7 @@ impl CdpDriver {
         target: &TargetId,
         tasks: &TaskGroup,
         observer: &Arc<dyn Observer>,
-        veil: FrameVeil,
+        rules: PageRules,
     ) -> Self {
         let main = FrameId::new(target.as_str());
         let mut frames = FrameTable::default();
@@ -90,9 +103,10 @@ impl CdpDriver {
             main,
             world: random_world(),
             frames: Mutex::new(frames),
-            veil,
+            veil: rules.veil,
+            containment: rules.containment,
             stirred: tokio::sync::Notify::new(),
-            settings: Mutex::default(),
+            settings: Mutex::new(ProcessSettings::starting_with(rules.settings)),
             watchers: Mutex::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
             tasks: tasks.clone(),

@@ -34,6 +34,11 @@ struct Named {
 }
 
 impl ProcessSettings {
+    /// What holds from the beginning.
+    pub(super) fn starting_with(kept: Vec<Setting>) -> Self {
+        Self { kept, ..Self::default() }
+    }
+
     /// Takes note of a setting; it takes the place of the one with the same key.
     fn note(&mut self, setting: &Setting) {
         let known = self.kept.iter().position(|kept| kept.key == setting.key);

@@ -123,9 +123,16 @@ struct WorldGone {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attached {
-    session_id: CdpSessionId,
+pub(super) struct Attached {
+    pub(super) session_id: CdpSessionId,
     target_info: AttachedTarget,
+}
+
+impl Attached {
+    /// Where what is attached is.
+    pub(super) fn url(&self) -> &str {
+        &self.target_info.url
+    }
 }
 
 #[derive(Deserialize)]
@@ -274,7 +281,7 @@ impl CdpDriver {
     ) {
         let child = session.connection().session(&attached.session_id);
         if attached.target_info.kind != "iframe" {
-            return self.take_worker(child, tasks, observer);
+            return self.take_worker(child, &attached.target_info.url, tasks, observer);
         }
         let target = attached.target_info;
         {

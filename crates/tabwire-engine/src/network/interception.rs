@@ -100,6 +100,12 @@ async fn send(session: &CdpSession, network: &Weak<PageNetwork>, id: &str, verdi
     if is_over(&error) {
         return false;
     }
+    if verdict.method == "Fetch.failRequest"
+        && network.upgrade().is_some_and(|network| network.is_contained())
+    {
+        tracing::warn!(%error, "a request that must not go on could not be ended; it waits");
+        return true;
+    }
     tracing::warn!(%error, "a request could not be answered as asked; it goes on");
     let go_on = Verdict::go_on(id);
     match session.send(go_on.method, &go_on.params, VERDICT_DEADLINE).await {
@@ -118,8 +124,12 @@ async fn send_challenge_answer(session: CdpSession, network: Weak<PageNetwork>, 
     }
 }
 
-/// Lets everything go on that a process holds, and then holds again what is to be held.
+/// Lets everything go on that a process holds, and then holds again what is to be held. Where something must not go
+/// on, nothing does.
 async fn release(session: CdpSession, network: Weak<PageNetwork>) {
+    if network.upgrade().is_some_and(|network| network.is_contained()) {
+        return;
+    }
     // A process that does not take even this is gone, and what it held with it.
     let _ = session.send("Fetch.disable", &json!({}), VERDICT_DEADLINE).await;
     if let Some(params) = network.upgrade().and_then(|network| network.interception()) {

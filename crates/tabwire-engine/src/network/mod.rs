@@ -2,6 +2,7 @@
 
 mod archive;
 mod conditions;
+mod containment;
 mod credentials;
 mod full_request;
 mod har;
@@ -24,6 +25,8 @@ mod url_glob;
 
 pub(crate) use archive::Archive;
 pub(crate) use conditions::{Conditions, NetworkState, Pace};
+pub(crate) use containment::WorkerFence;
+pub use containment::{Containment, UrlRule};
 pub(crate) use credentials::{Credentials, origin_of};
 pub(crate) use full_request::{FullRequest, Part, Saved, ShownBody};
 pub(crate) use har::{HarForm, timings};

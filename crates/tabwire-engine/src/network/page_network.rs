@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use super::archive::Archive;
 use super::conditions::Conditions;
+use super::containment::Containment;
 use super::credentials::Credentials;
 use super::header_list::HeaderList;
 use super::interception;
@@ -40,6 +41,8 @@ pub(crate) struct Settings {
     pub(crate) credentials: Option<Credentials>,
     pub(crate) headers: HeaderList,
     pub(crate) conditions: Conditions,
+    /// What is kept in, whatever else is set.
+    pub(crate) containment: Option<Containment>,
 }
 
 impl Settings {
@@ -47,11 +50,12 @@ impl Settings {
     fn interception(&self) -> Option<Value> {
         let handles_auth = self.credentials.is_some();
         // A server's question is only told for requests that are held.
-        let patterns: Vec<Value> = if handles_auth || self.archive.is_some() {
+        let mut patterns: Vec<Value> = if handles_auth || self.archive.is_some() {
             vec![json!({"urlPattern": "*"})]
         } else {
             self.routes.iter().flat_map(super::Route::browser_patterns).collect()
         };
+        patterns.extend(self.containment.iter().flat_map(|_| Containment::patterns()));
         (!patterns.is_empty()).then(|| json!({"patterns": patterns, "handleAuthRequests": handles_auth}))
     }
 
@@ -62,11 +66,11 @@ impl Settings {
 }
 
 impl PageNetwork {
-    pub(crate) fn new(main: &FrameId, tasks: &TaskGroup) -> Self {
+    pub(crate) fn new(main: &FrameId, tasks: &TaskGroup, containment: Option<Containment>) -> Self {
         Self {
             main: main.clone(),
             log: Mutex::default(),
-            settings: Mutex::default(),
+            settings: Mutex::new(Settings { containment, ..Settings::default() }),
             recording: Mutex::default(),
             tasks: tasks.clone(),
         }
@@ -126,10 +130,25 @@ impl PageNetwork {
         self.settings().interception()
     }
 
+    /// Whether requests that nobody has judged must not go on.
+    pub(super) fn is_contained(&self) -> bool {
+        self.settings().containment.is_some()
+    }
+
+    /// What every process of the page is told before it begins.
+    pub(crate) fn first_settings(&self) -> Vec<Setting> {
+        let settings = self.settings();
+        let hold = settings.interception().map(hold_setting);
+        hold.into_iter().chain(settings.containment.as_ref().map(|_| Containment::fence())).collect()
+    }
+
     /// What becomes of a request that is held.
     /// With the rule that decided, if it was one.
     pub(super) fn judge(&self, paused: &RequestPaused) -> (Option<u32>, Verdict) {
         let mut settings = self.settings();
+        if settings.containment.as_ref().is_some_and(|containment| containment.stops(paused)) {
+            return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
+        }
         let (origin, verdict) = if let Some((number, verdict)) = settings.routes.judge(paused) {
             (Some(Origin::Route(number)), verdict)
         } else {
@@ -179,6 +198,10 @@ impl PageNetwork {
     }
 }
 
+fn hold_setting(params: Value) -> Setting {
+    Setting { key: "network.interception".to_owned(), method: "Fetch.enable", params, lasts: true }
+}
+
 impl Page {
     /// Tells every process of the page what is to be held for us.
     pub(crate) async fn apply_interception(&self, deadline: Deadline) -> Result<(), Failure> {
@@ -192,11 +215,9 @@ impl Page {
             params: json!({"cacheDisabled": no_cache}),
             lasts: no_cache,
         };
-        let hold = Setting {
-            key: "network.interception".to_owned(),
-            method: if params.is_some() { "Fetch.enable" } else { "Fetch.disable" },
-            lasts: params.is_some(),
-            params: params.unwrap_or_else(|| json!({})),
+        let hold = match params {
+            Some(params) => hold_setting(params),
+            None => Setting { method: "Fetch.disable", lasts: false, ..hold_setting(json!({})) },
         };
         self.set_all(&[cache, hold], deadline).await
     }

@@ -21,8 +21,10 @@ mod recorded_head;
 mod redirection;
 mod reply;
 mod visits;
+mod ways_out;
 
 pub use lure::{LURE_DATA, LURES};
+pub use ways_out::{WAYS_OUT, WAYS_TO_OWN};
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

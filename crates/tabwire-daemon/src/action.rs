@@ -140,7 +140,7 @@ impl Daemon {
         remembered.complete(definition, &mut request.params)?;
         let choice = TabChoice::make(&session, &live, &request).await?;
         let checkpoint =
-            self.checkpoint(&live, &session, &request, definition.name, definition.effect.as_str());
+            self.checkpoint(&live, &session, &request, (definition.name, definition.effect.as_str()), note);
         note.place(&live.engine, choice.tab);
         let tab = checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
         // Counted from here: starting a browser and asking somebody take time of their own.
@@ -199,13 +199,17 @@ impl Daemon {
         live: &LiveSession,
         session: &Session,
         request: &ActionRequest,
-        action: &'static str,
-        effect: &str,
+        (action, effect): (&'static str, &str),
+        note: &Note,
     ) -> Checkpoint {
+        self.policy.refresh();
         let wished = request.options.policy.or(request.defaults.policy).unwrap_or_default();
         Checkpoint {
             desk: Arc::clone(&self.policy),
+            hub: live.browser.hub.clone(),
             approvals: Arc::clone(&self.approvals),
+            asker: note.asker_told(),
+            late_rulings: Arc::default(),
             client: request.client.clone(),
             passes: Arc::default(),
             flows: Arc::clone(&session.flows),
@@ -287,7 +291,8 @@ impl Daemon {
         } else {
             TabChoice::make(&session, &live, &request).await?
         };
-        let checkpoint = self.checkpoint(&live, &session, &request, "open", Effect::Navigate.as_str());
+        let open = ("open", Effect::Navigate.as_str());
+        let checkpoint = self.checkpoint(&live, &session, &request, open, note);
         checkpoint.before(&live.engine, choice.tab, &json!({"url": url}), note).await?;
         let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);
         let witness = Witness::begin(&context, "open", &request.params).await;
@@ -377,7 +382,7 @@ async fn open_page(
             (page, outline)
         }
         None => {
-            let page = live.open_first_tab(url).await?;
+            let page = live.open_first_tab(url, deadline).await?;
             let outline = page.first_outline(url, deadline).await?;
             (page, outline)
         }

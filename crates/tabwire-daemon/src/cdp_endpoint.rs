@@ -11,7 +11,6 @@ use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
-use tabwire_engine::TabInfo;
 use tabwire_journal::Asker;
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_policy::Capability;
@@ -90,7 +89,8 @@ impl Daemon {
                 .limits(stream_limits(CLIENT_MESSAGE_CEILING))
                 .serve(stream);
             let (source, sink) = split(socket);
-            let guard = Some(policy.guard(GuardedClient::Bare, live.options.policy(), &key));
+            let guard =
+                Some(policy.guard(GuardedClient::Bare, live.options.policy(), &key, live.browser.ownership));
             let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone(), guard };
             let departure = Note::of_departure(&scribe, key.clone(), asker);
             let place = Place { _permit: permit, _departure: departure };
@@ -177,21 +177,19 @@ impl Daemon {
     ) -> Result<Answer, Failure> {
         let (session, live) = self.served_session(scope, request).await?;
         let socket = self.websocket_of(&session);
-        let guard = self.policy.guard(GuardedClient::Bare, live.options.policy(), &session.key);
-        let is_shown = |tab: &TabInfo| guard.0.is_idle() || guard.0.may_know(&tab.url);
-        let tabs: Vec<_> = live
-            .engine
-            .tabs(ACTION_DEADLINE)
-            .await?
-            .into_iter()
-            .filter(is_shown)
-            .map(|tab| {
-                json!({
+        let (policy, browser) = (live.options.policy(), live.browser.ownership);
+        let guard = self.policy.guard(GuardedClient::Bare, policy, &session.key, browser);
+        let mut tabs = Vec::new();
+        for tab in live.engine.tabs(ACTION_DEADLINE).await? {
+            let is_shown = guard.0.is_idle()
+                || guard.0.may_know(&tab.url, &live.browser.hub.sources_of(&tab.target).await);
+            if is_shown {
+                tabs.push(json!({
                     "id": tab.target, "type": "page", "title": tab.title, "url": tab.url, "description": "",
                     "webSocketDebuggerUrl": socket,
-                })
-            })
-            .collect();
+                }));
+            }
+        }
         Ok(json_answer(StatusCode::OK, &tabs))
     }
 }

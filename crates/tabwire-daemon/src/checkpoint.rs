@@ -11,6 +11,8 @@ use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
 use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
+use crate::command_guard::with_sources;
+use crate::hub::Hub;
 use crate::note::Note;
 use crate::policy_desk::{PassInHand, PolicyDesk, now};
 
@@ -38,7 +40,13 @@ const WITHHELD: &str = "(withheld by the policy)";
 #[derive(Clone, Debug)]
 pub(crate) struct Checkpoint {
     pub(crate) desk: Arc<PolicyDesk>,
+    /// Knows which addresses pages came from.
+    pub(crate) hub: Hub,
     pub(crate) approvals: Arc<ApprovalDesk>,
+    /// Who asks, in a few words.
+    pub(crate) asker: String,
+    /// What was decided while the action was done, for the journal.
+    pub(crate) late_rulings: Arc<Mutex<Vec<Ruling>>>,
     /// The name the client gives itself.
     pub(crate) client: Option<ClientName>,
     /// What somebody has allowed for this action alone.
@@ -61,16 +69,27 @@ impl Checkpoint {
         rulebook.decide(&Question { profile: self.profile, address, capability, session, now: now() })
     }
 
-    /// Refuses what is not allowed; asks nobody.
-    pub(crate) fn refuse_unless_allowed(
-        &self,
-        address: &Address,
-        capability: Capability,
-    ) -> Result<(), Failure> {
-        match self.decide(&self.desk.rulebook(), address, capability) {
-            Decision::Allow { .. } => Ok(()),
-            decision => Err(refusal(&decision)),
-        }
+    /// Refuses what is not allowed, by rule or by somebody who is asked, while the action is done. Blocks its thread.
+    pub(crate) fn require_blocking(&self, address: &Address, capability: Capability) -> Result<(), Failure> {
+        let decision = self.decide(&self.desk.rulebook(), address, capability);
+        let (ruling, answer) = match &decision {
+            Decision::Ask { .. } => {
+                let answer = tokio::runtime::Handle::current().block_on(self.ask(&decision));
+                (ruling(Verdict::Ask, decision.source().as_str(), Some(capability.as_str())), answer)
+            }
+            _ => self.obeyed(&decision, capability),
+        };
+        self.late_rulings.lock().unwrap_or_else(PoisonError::into_inner).push(ruling);
+        answer
+    }
+
+    /// What comes of a decision for which nobody is asked.
+    fn obeyed(&self, decision: &Decision, capability: Capability) -> (Ruling, Result<(), Failure>) {
+        let (verdict, answer) = match decision {
+            Decision::Allow { .. } => (Verdict::Allow, Ok(())),
+            Decision::Deny { .. } | Decision::Ask { .. } => (Verdict::Deny, Err(refusal(decision))),
+        };
+        (ruling(verdict, decision.source().as_str(), Some(capability.as_str())), answer)
     }
 
     /// Lets an action begin, or refuses it; gives the tab that was judged, to be the one that is used.
@@ -92,13 +111,14 @@ impl Checkpoint {
         if !self.is_veiled && TELLS_THE_PAST.contains(&self.action) {
             self.require(&Address::Everywhere, Capability::Read, note).await?;
         }
-        for address in self.places_before(place.as_ref(), params) {
+        let here = self.addresses_of(place.as_ref()).await;
+        for address in self.places_before(&here, params) {
             // The strongest first: the command that allows it allows reading too.
             for capability in self.need.capabilities.iter().rev() {
                 self.require(&address, *capability, note).await?;
             }
         }
-        for (address, characters) in self.brought(place.as_ref(), params) {
+        for (address, characters) in self.brought(&here, params) {
             self.check_flow(&address, characters, note).await?;
         }
         let Some(place) = place.filter(|_| self.need.ground == Ground::Page) else { return Ok(tab) };
@@ -108,7 +128,7 @@ impl Checkpoint {
     }
 
     /// Where something goes with this action, and how much of it.
-    fn brought(&self, place: Option<&Whereabouts>, params: &Value) -> Vec<(Address, usize)> {
+    fn brought(&self, here: &[Address], params: &Value) -> Vec<(Address, usize)> {
         let mut brought: Vec<_> = self
             .wanted(params)
             .filter_map(|wanted| checked_address(wanted).ok())
@@ -121,8 +141,7 @@ impl Checkpoint {
         }
         let is_given = |capability: &Capability| matches!(capability, Capability::Act | Capability::Eval);
         if self.need.ground == Ground::Page && self.need.capabilities.iter().any(is_given) {
-            let here = place.map(addresses_of).unwrap_or_default().into_iter().next();
-            brought.extend(here.map(|here| (here, letters_in(params))));
+            brought.extend(here.first().map(|here| (here.clone(), letters_in(params))));
         }
         brought
     }
@@ -159,13 +178,24 @@ impl Checkpoint {
         answered: Result<Answered, Failure>,
         note: &mut Note,
     ) -> Result<Answered, Failure> {
+        for ruling in self.late_rulings.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            note.ruled(ruling);
+        }
         if answered.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
             note.ruled(ruling(Verdict::Deny, "policy", None));
-            return answered;
+            return match answered {
+                Ok(answered) => Ok(answered),
+                Err(failure) => Err(self.explained(browser, tab, failure).await),
+            };
         }
         match self.need.ground {
             Ground::Nowhere | Ground::Everywhere => return answered,
-            Ground::Listing => return answered.map(|answered| self.veiled(browser, answered)),
+            Ground::Listing => {
+                return match answered {
+                    Ok(answered) => Ok(self.veiled(browser, answered).await),
+                    Err(failure) => Err(failure),
+                };
+            }
             Ground::Page | Ground::Destination => {}
         }
         let mut answered = answered;
@@ -174,13 +204,13 @@ impl Checkpoint {
         let left =
             tab.filter(|tab| self.need.ground == Ground::Page && reached.is_some_and(|other| other != *tab));
         if let Some(place) = left.and_then(|tab| browser.find_whereabouts(Some(tab))) {
-            for address in addresses_of(&place) {
+            for address in self.addresses_of(Some(&place)).await {
                 let allowed = self.require(&address, Capability::Read, note).await;
                 allowed.map_err(|failure| moved(failure, &answered))?;
             }
         }
         let place = browser.find_whereabouts(reached.or(tab));
-        for address in place.iter().flat_map(addresses_of) {
+        for address in self.addresses_of(place.as_ref()).await {
             let allowed = self.require(&address, Capability::Read, note).await;
             allowed.map_err(|failure| moved(failure, &answered))?;
             if let Some(site) = Site::of(&address).filter(|_| answered.is_ok()) {
@@ -198,6 +228,24 @@ impl Checkpoint {
             answered.notices.push(told);
         }
         answered
+    }
+
+    /// A refusal from below all actions, with what would allow it when that is where the tab is.
+    async fn explained(&self, browser: &Browser, tab: Option<TabId>, failure: Failure) -> Failure {
+        if !failure.details.is_null() {
+            return failure;
+        }
+        let place = browser.find_whereabouts(tab);
+        let rulebook = self.desk.rulebook();
+        let mut decisions = self
+            .addresses_of(place.as_ref())
+            .await
+            .into_iter()
+            .map(|address| self.decide(&rulebook, &address, Capability::Read));
+        match decisions.find(|decision| !decision.is_allowed()) {
+            Some(decision) => refusal(&decision),
+            None => failure,
+        }
     }
 
     /// Sites of frames in a page that may not be read.
@@ -251,23 +299,24 @@ impl Checkpoint {
         capability: Capability,
         note: &mut Note,
     ) -> Result<(), Failure> {
-        let by = decision.source().as_str();
-        let (verdict, answer) = match decision {
-            Decision::Allow { .. } => (Verdict::Allow, Ok(())),
-            Decision::Deny { .. } => (Verdict::Deny, Err(refusal(decision))),
-            Decision::Ask { .. } => (Verdict::Ask, self.ask(decision, note).await),
+        let (ruling, answer) = match decision {
+            Decision::Ask { .. } => {
+                let by = decision.source().as_str();
+                (ruling(Verdict::Ask, by, Some(capability.as_str())), self.ask(decision).await)
+            }
+            _ => self.obeyed(decision, capability),
         };
-        note.ruled(ruling(verdict, by, Some(capability.as_str())));
+        note.ruled(ruling);
         answer
     }
 
     /// Asks somebody, and keeps what they say for as long as they say.
-    async fn ask(&self, decision: &Decision, note: &Note) -> Result<(), Failure> {
+    async fn ask(&self, decision: &Decision) -> Result<(), Failure> {
         let Decision::Ask { why, site, capability, patience, .. } = decision else {
             return Err(refusal(decision));
         };
         let question = ApprovalQuestion {
-            who: note.asker_told(),
+            who: self.asker.clone(),
             client: self.client.clone(),
             session: self.session.clone(),
             action: self.action.to_owned(),
@@ -298,10 +347,9 @@ impl Checkpoint {
     }
 
     /// Every place that matters before the action begins.
-    fn places_before(&self, place: Option<&Whereabouts>, params: &Value) -> Vec<Address> {
-        let here = place.map(addresses_of).unwrap_or_default();
+    fn places_before(&self, here: &[Address], params: &Value) -> Vec<Address> {
         let mut places = match self.need.ground {
-            Ground::Page => here,
+            Ground::Page => here.to_vec(),
             Ground::Everywhere => vec![Address::Everywhere],
             Ground::Destination | Ground::Listing | Ground::Nowhere => Vec::new(),
         };
@@ -317,8 +365,19 @@ impl Checkpoint {
         places
     }
 
+    /// Where a tab is, as addresses to be judged: as it is called, and where that led if it is not the internet.
+    async fn addresses_of(&self, place: Option<&Whereabouts>) -> Vec<Address> {
+        let Some(place) = place else { return Vec::new() };
+        let read = |text: &String| {
+            let address = Address::read(text);
+            if place.is_opened_by_page { address.opened_by_page() } else { address }
+        };
+        let sources = self.hub.sources_of(&place.target).await;
+        with_sources(place.addresses.iter().map(read).collect(), &sources)
+    }
+
     /// A list of tabs, those that may not be read without title and path.
-    fn veiled(&self, browser: &Browser, mut answered: Answered) -> Answered {
+    async fn veiled(&self, browser: &Browser, mut answered: Answered) -> Answered {
         let rulebook = self.desk.rulebook();
         let tabs: Vec<TabInfo> = browser.list_tabs();
         let Some(listed) = answered.value.get_mut("tabs").and_then(Value::as_array_mut) else {
@@ -329,7 +388,7 @@ impl Checkpoint {
             let id = tab.get("tab").and_then(Value::as_str).unwrap_or_default().to_owned();
             let known = tabs.iter().find(|known| known.tab.to_string() == id);
             let places = known.and_then(|known| browser.find_whereabouts(Some(known.tab)));
-            let addresses = places.as_ref().map(addresses_of).unwrap_or_default();
+            let addresses = self.addresses_of(places.as_ref()).await;
             let may = |address: &Address| self.decide(&rulebook, address, Capability::Read).is_allowed();
             let is_open = !addresses.is_empty() && addresses.iter().all(may);
             if let Some(members) = tab.as_object_mut().filter(|_| !is_open) {
@@ -366,15 +425,6 @@ fn letters_in(params: &Value) -> usize {
             .sum(),
         _ => 0,
     }
-}
-
-/// Where a tab is, as addresses to be judged.
-fn addresses_of(place: &Whereabouts) -> Vec<Address> {
-    let read = |text: &String| {
-        let address = Address::read(text);
-        if place.is_opened_by_page { address.opened_by_page() } else { address }
-    };
-    place.addresses.iter().map(read).collect()
 }
 
 /// The tab that is selected.

@@ -162,6 +162,7 @@ impl Daemon {
             config,
         });
         tracing::info!(port, pid = std::process::id(), "the daemon starts");
+        daemon.tasks.start("policy-file", Arc::clone(&daemon.policy).follow());
         daemon.adopt().await;
         announce();
         daemon.serve(socket, listener).await?;

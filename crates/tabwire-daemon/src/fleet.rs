@@ -12,7 +12,7 @@ use tabwire_browser::{
     keeper_client, lock_state, new_browser_id, new_instance_id,
 };
 use tabwire_cdp::{TaskGroup, TransportError};
-use tabwire_wire::api::{Isolation, SessionOptions};
+use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
 use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, SessionKey};
 
 use crate::browser_link::BrowserLink;
@@ -133,6 +133,7 @@ impl Fleet {
         spec.extra_arguments.clone_from(&options.browser_arguments);
         spec.allow_dangerous = options.allow_dangerous_arguments.unwrap_or(false);
         spec.proxy.clone_from(&options.proxy);
+        spec.reserved = options.policy() == PolicyProfile::Guarded;
         spec.window = options.window.map(|(width, height)| WindowSize { width, height });
         if let Some(linger) = self.config.linger {
             spec.linger_ms = u64::try_from(linger.as_millis()).unwrap_or(u64::MAX);
@@ -357,6 +358,7 @@ fn pool_of(options: &SessionOptions, key: &SessionKey) -> String {
         options.browser_arguments,
         proxy,
         options.window,
+        options.policy(),
     ]);
     sha1_smol::Sha1::from(wanted.to_string()).digest().to_string()[..16].to_owned()
 }

@@ -17,7 +17,8 @@ pub(crate) struct GuardedLogins {
 impl LoginKeeper for GuardedLogins {
     fn find(&self, name: &str, passphrase: Option<&Passphrase>) -> Result<SavedLogin, Failure> {
         let login = self.vault.find(name, passphrase)?;
-        self.checkpoint.refuse_unless_allowed(&Address::read(&login.url), Capability::Act)?;
+        // The page with its form, which nobody has named: whoever may be asked is asked, as for every other page.
+        self.checkpoint.require_blocking(&Address::read(&login.url), Capability::Act)?;
         Ok(login)
     }
 }

@@ -3,6 +3,7 @@
 //! Everything of a browser happens in this one task: reading clients and browser, and writing to them without
 //! waiting. A frame so crosses the daemon without changing tasks. Knows nothing of sessions or HTTP.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,6 +65,7 @@ pub(crate) enum HubCommand {
     MakeContext { proxy: Option<String>, reply: oneshot::Sender<Option<BrowserContextId>> },
     Reserve { realm: RealmId, place: RealmPlace, reply: oneshot::Sender<()> },
     EndRealm { realm: RealmId, reply: oneshot::Sender<()> },
+    Sources { target: TargetId, reply: oneshot::Sender<Vec<IpAddr>> },
     Facts { reply: oneshot::Sender<HubFacts> },
     LetGo,
 }
@@ -196,6 +198,12 @@ impl Hub {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).await.map_err(|_| self.gone_reason())?;
         answer.await.map_err(|_| self.gone_reason())
+    }
+
+    /// The addresses that what a page shows came from, or may have come from; none when that is not followed, or the
+    /// browser is gone and shows nothing.
+    pub async fn sources_of(&self, target: &TargetId) -> Vec<IpAddr> {
+        self.ask(|reply| HubCommand::Sources { target: target.clone(), reply }).await.unwrap_or_default()
     }
 
     /// Asks how the hub is.

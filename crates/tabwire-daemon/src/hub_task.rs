@@ -213,6 +213,7 @@ impl HubTask {
                 let ticket = self.ticket(Asked::End(reply));
                 self.mux.end_realm(ticket, &realm, now);
             }
+            HubCommand::Sources { target, reply } => drop(reply.send(self.mux.sources_of(&target))),
             HubCommand::Facts { reply } => drop(reply.send(self.facts())),
             HubCommand::LetGo => return Err("it was let go"),
         }

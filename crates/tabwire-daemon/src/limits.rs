@@ -83,6 +83,9 @@ pub const ATTENDANCE_WAIT: Duration = Duration::from_secs(25);
 /// Largest policy or list of grants that is read: a thousand rules of the longest kind.
 pub const POLICY_BYTES: usize = 4 * 1024 * 1024;
 
+/// How often the user's policy is looked at when nobody asks for anything; actions look at once.
+pub const POLICY_LOOK: Duration = Duration::from_secs(1);
+
 /// Largest file of ours that is read whole (session files, handshake).
 pub const FILE_BYTES: usize = 256 * 1024;
 
@@ -205,3 +208,6 @@ pub const EXTENSION_SILENCE: Duration = Duration::from_secs(5);
 
 /// The user's own browsers that may be there at once.
 pub const EXTENSIONS: usize = 16;
+
+/// Clients over HTTP whose names are remembered; the oldest is forgotten, and has to greet again.
+pub const GREETED_CLIENTS: usize = 256;

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use tabwire_engine::{Browser, Page};
-
-use tabwire_wire::api::SessionOptions;
+use tabwire_cdp::Deadline;
+use tabwire_engine::{Browser, LoadState, Page};
+use tabwire_wire::api::{PolicyProfile, SessionOptions};
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId};
 
 use crate::lease_table::SavedLeases;
 use crate::served_browser::ServedBrowser;
 use crate::session::gone;
 use crate::session_record::{RunningRecord, SavedTab};
+
+/// The address of an empty page.
+const BLANK: &str = "about:blank";
 
 #[derive(Debug)]
 pub(crate) struct LiveSession {
@@ -37,7 +40,23 @@ impl LiveSession {
     }
 
     /// Opens a tab in a browser that has none. It is nobody's: CDP clients are shown it as a browser's first.
-    pub(crate) async fn open_first_tab(&self, url: &str) -> Result<Page, Failure> {
+    ///
+    /// In a guarded session it is opened empty and then goes there, so that everything is followed from its beginning.
+    pub(crate) async fn open_first_tab(&self, url: &str, deadline: Deadline) -> Result<Page, Failure> {
+        if self.options.policy() == PolicyProfile::Open || url == BLANK {
+            return self.open_nobodys_tab(url).await;
+        }
+        let page = self.open_empty_tab().await?;
+        self.engine.navigate(&page, url, LoadState::Load, deadline).await?;
+        Ok(page)
+    }
+
+    /// Opens an empty tab in the same way.
+    pub(crate) async fn open_empty_tab(&self) -> Result<Page, Failure> {
+        self.open_nobodys_tab(BLANK).await
+    }
+
+    async fn open_nobodys_tab(&self, url: &str) -> Result<Page, Failure> {
         let opened = self.browser.hub.open_tab(url, self.realm.clone()).await;
         let target = opened.map_err(gone)?.ok_or_else(|| {
             Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
@@ -49,7 +68,7 @@ impl LiveSession {
     /// Sees to it that there is a tab.
     pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
         if self.engine.tab_count() == 0 {
-            self.open_first_tab("about:blank").await?;
+            self.open_empty_tab().await?;
         }
         Ok(())
     }

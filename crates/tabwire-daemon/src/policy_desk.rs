@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tabwire_browser::atomic_file;
-use tabwire_engine::{DownloadRule, FrameVeil};
+use tabwire_browser::{Ownership, atomic_file};
+use tabwire_engine::{Containment, DownloadRule, FrameVeil, UrlRule};
 use tabwire_mux::{GuardedCommand, GuardedPlace, SharedGuard};
 use tabwire_policy::{
     Address, Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
@@ -14,7 +14,7 @@ use tabwire_policy::{
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 
 use crate::command_guard::{CommandGuard, GuardedClient};
-use crate::limits::POLICY_BYTES;
+use crate::limits::{POLICY_BYTES, POLICY_LOOK};
 use crate::paths::Paths;
 
 /// The method that stands for looking at what is on a page.
@@ -28,14 +28,16 @@ pub(crate) struct PolicyDesk {
     ledger_file: PathBuf,
     /// Whether nothing was denied anywhere, so that open sessions need no guard.
     denies_nothing: AtomicBool,
-    /// Held while the ledger is changed, so that the newest is what stays.
-    changing: Mutex<()>,
+    /// The user's file as it was last read. Held while anything is changed, so that the newest is what stays.
+    changing: Mutex<FileState>,
 }
 
 impl PolicyDesk {
     /// Reads the policy and the grants. What is not there is empty; what cannot be used is an error (T24).
     pub(crate) fn open(paths: &Paths) -> Result<Self, Failure> {
         let (policy_file, ledger_file) = (paths.policy(), paths.grants());
+        // Looked at before it is read: what is changed in between is read once more.
+        let state = FileState::of(&policy_file);
         let file = match read(&policy_file, Trust::FollowLinks)? {
             Some(text) => PolicyFile::read(&text).map_err(|fault| unusable(&policy_file, &fault))?,
             None => PolicyFile::default(),
@@ -44,10 +46,47 @@ impl PolicyDesk {
             Some(text) => Ledger::read(&text).map_err(|fault| unusable(&ledger_file, &fault))?,
             None => Ledger::default(),
         };
-        let rulebook = Rulebook { file, ledger, passes: Vec::new() };
+        let rulebook = Rulebook { file, ledger, ..Rulebook::default() };
         let denies_nothing = AtomicBool::new(rulebook.denies_nothing());
         let rulebook = RwLock::new(Arc::new(rulebook));
-        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing: Mutex::new(()) })
+        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing: Mutex::new(state) })
+    }
+
+    /// Takes the user's file up again if it was changed since it was read. One that cannot be used, or is gone, denies
+    /// everything until it is mended: half a policy is never taken for none (T24).
+    pub(crate) fn refresh(&self) {
+        let mut known = self.changing();
+        let state = FileState::of(&self.policy_file);
+        if *known == state {
+            return;
+        }
+        let mut rulebook = Rulebook::clone(&self.rulebook());
+        match self.read_again() {
+            Ok(file) => (rulebook.file, rulebook.fault) = (file, None),
+            Err(failure) => rulebook.fault = Some(failure.message),
+        }
+        tracing::info!(fault = rulebook.fault, "policy.toml has changed");
+        *known = state;
+        self.put_in_force(rulebook);
+    }
+
+    /// Follows the user's file for as long as the daemon runs, for clients that ask for nothing but pass by.
+    pub(crate) async fn follow(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(POLICY_LOOK).await;
+            self.refresh();
+        }
+    }
+
+    fn read_again(&self) -> Result<PolicyFile, Failure> {
+        let gone = || {
+            unusable(&self.policy_file, &"it was there and is gone; `tabwire daemon stop` begins without it")
+        };
+        let text = read(&self.policy_file, Trust::FollowLinks)?.ok_or_else(gone)?;
+        if text.trim().is_empty() && !self.rulebook().file.rules.is_empty() {
+            return Err(unusable(&self.policy_file, &"line 1: its rules are gone and nothing is left"));
+        }
+        PolicyFile::read(&text).map_err(|fault| unusable(&self.policy_file, &fault))
     }
 
     /// Everything that is ruled now.
@@ -66,17 +105,19 @@ impl PolicyDesk {
         client: GuardedClient,
         profile: Profile,
         session: &SessionKey,
+        browser: Ownership,
     ) -> SharedGuard {
-        let desk = Arc::clone(self);
-        SharedGuard(Arc::new(CommandGuard { desk, client, profile, session: session.to_string() }))
+        let (desk, session, is_launched) = (Arc::clone(self), session.to_string(), browser.may_close());
+        SharedGuard(Arc::new(CommandGuard { desk, client, profile, session, is_launched }))
     }
 
     /// The veil over frames that may not be read in a session.
     pub(crate) fn veil(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> FrameVeil {
-        let guard = self.guard(GuardedClient::Engine, profile, session);
+        let guard = self.guard(GuardedClient::Engine, profile, session, Ownership::Attached);
         FrameVeil::new(move |url| {
             guard.0.is_idle() || {
-                let place = GuardedPlace::Target { url: Some(url), page_url: None, is_opened_by_page: false };
+                let (url, page_url, sources) = (Some(url), None, &[][..]);
+                let place = GuardedPlace::Target { url, page_url, sources, is_opened_by_page: false };
                 guard.0.check(&GuardedCommand { method: READING, place, params: None }).is_ok()
             }
         })
@@ -96,6 +137,26 @@ impl PolicyDesk {
             };
             may(address) || page.is_some_and(may)
         })
+    }
+
+    /// What pages of a session may reach by ways that show them nothing: what may be read.
+    pub(crate) fn containment(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> Containment {
+        let (desk, name) = (Arc::clone(self), session.to_string());
+        let reach = move |url: &str| {
+            let (address, session) = (Address::read(url), Some(name.as_str()));
+            let capability = Capability::Read;
+            let question = Question { profile, address: &address, capability, session, now: now() };
+            desk.rulebook().decide(&question).is_allowed()
+        };
+        let (desk, name) = (Arc::clone(self), session.to_string());
+        let reaches = move || {
+            let sites = desk.rulebook().readable_sites(now(), Some(&name));
+            let rule = |(site, is_read): (Site, bool)| {
+                Some(UrlRule { pattern: site.url_pattern()?, is_blocked: !is_read })
+            };
+            sites.into_iter().filter_map(rule).collect()
+        };
+        Containment::new(reach, reaches)
     }
 
     /// Where the user's file is.
@@ -131,7 +192,7 @@ impl PolicyDesk {
         PassInHand { desk: Arc::clone(self), number }
     }
 
-    fn changing(&self) -> MutexGuard<'_, ()> {
+    fn changing(&self) -> MutexGuard<'_, FileState> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -149,6 +210,28 @@ impl PolicyDesk {
         let forgotten = self.change(|ledger, time| Ok(ledger.forget_over(time, Some(&name))));
         if let Err(failure) = forgotten {
             tracing::warn!(%failure, session = name, "grants of a session that has ended are still there");
+        }
+    }
+}
+
+/// What tells one writing of a file from the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileState {
+    Missing,
+    There { inode: u64, size: u64, modified: (i64, i64), changed: (i64, i64) },
+}
+
+impl FileState {
+    fn of(path: &Path) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+        match std::fs::metadata(path) {
+            Ok(found) => Self::There {
+                inode: found.ino(),
+                size: found.size(),
+                modified: (found.mtime(), found.mtime_nsec()),
+                changed: (found.ctime(), found.ctime_nsec()),
+            },
+            Err(_) => Self::Missing,
         }
     }
 }

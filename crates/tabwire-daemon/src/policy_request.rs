@@ -74,6 +74,7 @@ impl Daemon {
         let request: PolicyRequest = serde_json::from_value(body.clone()).map_err(|error| {
             Failure::new(ErrorCode::BadArgs, format!("The body is not a valid request: {error}."))
         })?;
+        self.policy.refresh();
         let changes = match verb {
             "show" => return Ok(self.policy_show()),
             "grants" => return Ok(json!({"entries": self.listed()})),
@@ -151,6 +152,7 @@ impl Daemon {
         let rulebook = self.policy.rulebook();
         json!({
             "file": self.policy.policy_file(),
+            "fault": rulebook.fault,
             "unlisted": rulebook.file.unlisted,
             "rules": rulebook.file.rules,
             "entries": self.listed(),

@@ -59,7 +59,7 @@ async fn reopen(live: &Arc<LiveSession>, tabs: Vec<SavedTab>, recovery: &mut Rec
                 .push(format!("Tab {} showed {}, which cannot be opened again.", saved.tab, saved.url));
             continue;
         };
-        match live.open_first_tab(&url).await {
+        match live.open_first_tab(&url, Deadline::after(REOPEN_DEADLINE)).await {
             Ok(page) => {
                 let tab = live.engine.tab_of(&page);
                 if saved.current {

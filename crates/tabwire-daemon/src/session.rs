@@ -9,7 +9,7 @@ use tabwire_cdp::{TaskGroup, channel_pair};
 use tabwire_engine::{Browser, Files, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, RealmPlace, Share};
 use tabwire_policy::FlowWatch;
-use tabwire_wire::api::{Difference, Isolation, Recovery, SessionOptions};
+use tabwire_wire::api::{Difference, Isolation, PolicyProfile, Recovery, SessionOptions};
 use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
 use tokio::sync::{Mutex, Semaphore};
 
@@ -289,7 +289,8 @@ impl Session {
     async fn bring_up(self: &Arc<Self>, parts: Parts) -> Result<Arc<LiveSession>, Failure> {
         let Parts { browser, asked, options, realm, context, book } = parts;
         let (ours, theirs) = channel_pair();
-        let guard = Some(self.policy.guard(GuardedClient::Engine, options.policy(), &self.key));
+        let guard =
+            Some(self.policy.guard(GuardedClient::Engine, options.policy(), &self.key, browser.ownership));
         let (share, on_loss) = (Share::Released, OnLoss::Close);
         let share = ClientOptions { share, on_loss, realm: realm.clone(), guard };
         browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
@@ -301,6 +302,9 @@ impl Session {
         engine.set_viewport(options.viewport);
         engine.set_frame_veil(self.policy.veil(options.policy(), &self.key));
         engine.set_download_rule(self.policy.download_rule(options.policy(), &self.key));
+        if options.policy() == PolicyProfile::Guarded && browser.ownership.may_close() {
+            engine.set_containment(self.policy.containment(options.policy(), &self.key));
+        }
         let engine = Arc::new(engine);
         let (since, is_stopped) = (Instant::now(), AtomicBool::new(false));
         let live =

@@ -53,7 +53,7 @@ impl TabChoice {
         let tab = match request.tab.or_else(|| session.leases.place_of(client, current, &open)) {
             Some(tab) => tab,
             None => {
-                let opened = live.engine.tab_of(&live.open_first_tab("about:blank").await?);
+                let opened = live.engine.tab_of(&live.open_empty_tab().await?);
                 if let Some(current) = current {
                     // A tab that has gone meanwhile is nobody's current one.
                     let _ = live.engine.make_current(current).await;

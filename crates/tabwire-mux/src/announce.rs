@@ -75,8 +75,9 @@ impl Mux {
         let Some(members) = info.as_object_mut() else { return };
         let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
         let attached = self.sessions.is_attached(client, id);
+        let is_known = self.may_know_page(client, id, members.get("url").and_then(Value::as_str));
         members.insert("attached".to_owned(), Value::Bool(attached));
-        if !self.may_know_page(client, members.get("url").and_then(Value::as_str)) {
+        if !is_known {
             members.insert("title".to_owned(), Value::from(""));
             members.insert("url".to_owned(), Value::from(""));
         }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_wire::{BrowserContextId, ErrorCode, TargetId};
+use tabwire_wire::{ErrorCode, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::from_client::Command;
@@ -36,11 +36,7 @@ impl Mux {
             "Target.setAutoAttach" if on_browser => self.command_auto_attach(command, params, now),
             "Target.setDiscoverTargets" => self.command_discover(command, params),
             "Target.attachToTarget" => self.command_attach(command, params, now),
-            "Target.createTarget" => {
-                let context =
-                    params.get("browserContextId").and_then(Value::as_str).map(BrowserContextId::new);
-                self.forward(command, Meaning::CreateTarget(context), now);
-            }
+            "Target.createTarget" => self.command_create(command, params, now),
             "Target.createBrowserContext" => {
                 let ends = params.get("disposeOnDetach").and_then(Value::as_bool).unwrap_or(false);
                 self.forward(command, Meaning::CreateContext { ends }, now);

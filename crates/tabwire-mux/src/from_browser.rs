@@ -92,6 +92,9 @@ impl Mux {
                         } else if method == "Target.attachedToTarget" {
                             let (session, params) = (id.clone(), read_params(&frame));
                             self.tab_names_page(&session, &params, now);
+                        } else if method == "Network.responseReceived" {
+                            let session = id.clone();
+                            self.document_came(&session, &frame);
                         }
                     }
                     Some(Some((id, Session { owner: SessionOwner::Client(client), .. }))) => {
@@ -356,8 +359,11 @@ impl Mux {
                 }
                 self.pass_answer(client, client_id, session, arrived);
             }
-            Meaning::CreateTarget(_) => {
+            Meaning::CreateTarget { then, .. } => {
                 let body = Body::read(&arrived.frame);
+                if let (Some(target), Some(url)) = (body.text("targetId"), then) {
+                    self.house_goes(target, &url, now);
+                }
                 let owner = Owner::Client(client);
                 self.create_answered(id, body.text("targetId").map(|target| (owner, target)), now);
                 let frame = self.readdress(client, client_id, session, arrived);
@@ -445,7 +451,7 @@ impl Mux {
     }
 }
 
-fn read_params(frame: &[u8]) -> Value {
+pub(crate) fn read_params(frame: &[u8]) -> Value {
     let mut frame = lenient_json::read(frame);
     frame.get_mut("params").map_or(Value::Null, Value::take)
 }

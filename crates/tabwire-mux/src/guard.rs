@@ -1,5 +1,6 @@
 //! Where a client's commands, answers and events are held up against somebody else's rules. Knows none of them.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -25,8 +26,13 @@ pub trait Guard: std::fmt::Debug + Send + Sync {
     /// With that sentence.
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String>;
 
-    /// Whether the title and address of a page may be known.
-    fn may_know(&self, url: &str) -> bool;
+    /// Whether the title and address of a page may be known, whose documents came from these addresses.
+    fn may_know(&self, url: &str, sources: &[IpAddr]) -> bool;
+
+    /// Whether it has to be known which addresses documents come from. Costs the browser's news of every request.
+    fn wants_sources(&self) -> bool {
+        false
+    }
 
     /// Whether an event may be heard that came from a place.
     fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool;
@@ -54,6 +60,8 @@ pub enum GuardedPlace<'a> {
         url: Option<&'a str>,
         /// Where its page told it is, when that is somewhere else.
         page_url: Option<&'a str>,
+        /// Addresses that what it shows came from, or may have come from.
+        sources: &'a [IpAddr],
         /// Whether another page opened it.
         is_opened_by_page: bool,
     },
@@ -84,8 +92,9 @@ impl Mux {
     }
 
     /// Whether a client may know what a page is called and where it is.
-    pub(crate) fn may_know_page(&self, client: ClientId, url: Option<&str>) -> bool {
-        self.guard_of(client).is_none_or(|guard| guard.may_know(url.unwrap_or_default()))
+    pub(crate) fn may_know_page(&self, client: ClientId, target: &str, url: Option<&str>) -> bool {
+        let sources = self.targets.find(target).map_or(&[][..], |entry| entry.sources.addresses());
+        self.guard_of(client).is_none_or(|guard| guard.may_know(url.unwrap_or_default(), sources))
     }
 
     fn place_of(&self, session: &CdpSessionId) -> GuardedPlace<'_> {
@@ -98,6 +107,7 @@ impl Mux {
         GuardedPlace::Target {
             url,
             page_url: told.filter(|told| Some(*told) != url),
+            sources: entry.map_or(&[][..], |entry| entry.sources.addresses()),
             is_opened_by_page: entry.is_some_and(|entry| entry.text("openerId").is_some()),
         }
     }
@@ -108,7 +118,7 @@ impl Mux {
         let asked = GuardedCommand {
             method: command.envelope.method,
             place: self.place_of(&command.session),
-            params: command.envelope.params.map(serde_json::value::RawValue::get),
+            params: Some(command.envelope.params.map_or("{}", serde_json::value::RawValue::get)),
         };
         let Err(sentence) = guard.check(&asked) else { return false };
         self.counters.refused_by_guard += 1;
@@ -150,6 +160,9 @@ impl Mux {
         let target = self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
         if let Some(entry) = target.and_then(|target| self.targets.find_mut(target.as_str())) {
             entry.page_url = url.map(str::to_owned);
+            if let Some(loader) = frame.get("loaderId").and_then(Value::as_str) {
+                entry.sources.shows(loader);
+            }
         }
     }
 }

@@ -66,3 +66,6 @@ pub const FRAMES_REMEMBERED: usize = 16_384;
 
 /// Downloads followed at once; one more is saved and told to nobody.
 pub const DOWNLOADS_FOLLOWED: usize = 1_024;
+
+/// Documents of one page whose server's address is remembered: as many as a browser keeps for going back, and more.
+pub const DOCUMENTS_REMEMBERED: usize = 64;

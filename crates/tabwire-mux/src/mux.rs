@@ -51,6 +51,8 @@ pub struct Mux {
     pub(crate) browser_targets: BrowserTargets,
     pub(crate) downloads: Downloads,
     pub(crate) frames: FrameTree,
+    /// Whether the house follows which addresses documents come from.
+    pub(crate) follows_sources: bool,
     pub(crate) pending: PendingTable,
     pub(crate) holds: HoldTable,
     pub(crate) loss_signals: LossSignals,
@@ -103,6 +105,7 @@ impl Mux {
             browser_targets: BrowserTargets::default(),
             downloads: Downloads::default(),
             frames: FrameTree::default(),
+            follows_sources: false,
             pending: PendingTable::default(),
             holds: HoldTable::default(),
             loss_signals: LossSignals::default(),
@@ -167,6 +170,9 @@ impl Mux {
         let joined = self.sequence;
         if let Some(realm) = options.realm.clone().filter(|realm| !self.is_reserved(realm)) {
             self.reserve(realm, RealmPlace::Tabs(Vec::new()), now);
+        }
+        if options.guard.as_ref().is_some_and(|guard| guard.0.wants_sources()) {
+            self.follow_sources(now);
         }
         let entry = Client { options, standing, wishes: Wishes::default(), joined, pending: 0 };
         self.clients.insert(client, entry);

@@ -135,7 +135,7 @@ impl Mux {
         self.pending
             .iter()
             .filter(|(_, pending)| match &pending.asker {
-                Asker::Client { meaning: Meaning::CreateTarget(context), .. } => shared(context),
+                Asker::Client { meaning: Meaning::CreateTarget { context, .. }, .. } => shared(context),
                 Asker::House(Errand::OrphanCreate(..) | Errand::OpenTab(..)) => true,
                 Asker::Client { meaning: Meaning::CreateContext { .. }, .. }
                 | Asker::House(Errand::OrphanContext(..) | Errand::MakeContext(_)) => strange_context,

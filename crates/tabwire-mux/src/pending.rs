@@ -58,8 +58,13 @@ pub(crate) enum Errand {
 pub(crate) enum Meaning {
     /// Nothing.
     Plain,
-    /// A new target of this client's, in this context (`None` is the default one).
-    CreateTarget(Option<BrowserContextId>),
+    /// A new target of this client's.
+    CreateTarget {
+        /// The context it is in; `None` is the default one.
+        context: Option<BrowserContextId>,
+        /// Where the house has it go then.
+        then: Option<String>,
+    },
     /// A cdp session on this target, asked for by name.
     Attach(TargetId),
     /// A new browser context of this client's.
@@ -106,7 +111,7 @@ impl Pending {
     pub(crate) fn orphan(&self, realm: Option<RealmId>, now: Instant) -> Option<Self> {
         let Asker::Client { client, meaning, .. } = &self.asker else { return None };
         let errand = match meaning {
-            Meaning::CreateTarget(_) => Errand::OrphanCreate(*client, realm),
+            Meaning::CreateTarget { .. } => Errand::OrphanCreate(*client, realm),
             Meaning::CreateContext { .. } => Errand::OrphanContext(*client, realm),
             _ => return None,
         };

@@ -6,6 +6,8 @@ use std::time::Instant;
 use serde_json::Value;
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
+use crate::document_sources::DocumentSources;
+
 /// Whose a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
@@ -58,6 +60,8 @@ pub(crate) struct TargetEntry {
     pub(crate) info: Value,
     /// Where its page told it is, until the browser tells.
     pub(crate) page_url: Option<String>,
+    /// Which addresses its documents came from, when that is followed.
+    pub(crate) sources: DocumentSources,
     pub(crate) owner: Owner,
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) partner: Option<TargetId>,

@@ -26,6 +26,7 @@ impl TargetTable {
             id: id.clone(),
             info,
             page_url: None,
+            sources: Default::default(),
             owner,
             partner: None,
             paused: None,

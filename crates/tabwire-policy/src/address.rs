@@ -1,5 +1,7 @@
 //! An address that somebody wants to go to, or where a page is, read as browsers read it.
 
+use std::net::IpAddr;
+
 use url::{Host, Url};
 
 use crate::limits::ADDRESS_LETTERS;
@@ -36,6 +38,8 @@ pub struct WebAddress {
     pub(crate) port: u16,
     pub(crate) path: String,
     pub(crate) special: Option<SpecialHost>,
+    /// The name that led here, when the host is what it led to.
+    pub(crate) name: Option<String>,
 }
 
 /// Why an address cannot be judged, and is refused.
@@ -78,6 +82,22 @@ impl Address {
         }
     }
 
+    /// The same place under the address that its name led to, if that is none of the internet and the name does not
+    /// say so itself. To be judged as well: a name is anybody's to give.
+    #[must_use]
+    pub fn reached_at(&self, address: IpAddr) -> Option<Self> {
+        let Self::Web(web) = self else { return None };
+        let host: Host<&str> = match address {
+            IpAddr::V4(address) => Host::Ipv4(address),
+            IpAddr::V6(address) => Host::Ipv6(address),
+        };
+        let special = SpecialHost::of(&host)?;
+        let is_said = web.special == Some(special) || web.host == host.to_string();
+        let name = Some(web.host.clone());
+        let there = WebAddress { host: host.to_string(), special: Some(special), name, ..web.clone() };
+        (!is_said).then_some(Self::Web(there))
+    }
+
     /// Where a page is that another page opened.
     #[must_use]
     pub fn opened_by_page(self) -> Self {
@@ -94,6 +114,13 @@ impl Address {
             Self::Everywhere => "The browser as a whole".to_owned(),
             Self::Wrong(_) => "This address".to_owned(),
         }
+    }
+
+    /// How it came that this address is judged, when its name does not tell.
+    pub(crate) fn led_by(&self) -> Option<String> {
+        let Self::Web(WebAddress { name: Some(name), host, special, .. }) = self else { return None };
+        let what = special.map_or("", SpecialHost::sentence);
+        Some(format!("{name} leads to {host}; {what}."))
     }
 
     fn of(url: &Url) -> Self {
@@ -137,6 +164,7 @@ impl WebAddress {
             host: name,
             port: url.port_or_known_default().unwrap_or_default(),
             path: url.path().to_owned(),
+            name: None,
         })
     }
 

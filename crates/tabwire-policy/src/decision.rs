@@ -23,6 +23,8 @@ pub enum Source {
     Approval,
     /// What no profile allows.
     BuiltIn,
+    /// A policy file that cannot be used: nothing is allowed without it.
+    BrokenFile,
 }
 
 impl Source {
@@ -37,6 +39,7 @@ impl Source {
             Self::Denial(_) => "denial",
             Self::Approval => "approval",
             Self::BuiltIn => "built in",
+            Self::BrokenFile => "broken policy file",
         }
     }
 }
@@ -50,6 +53,7 @@ impl std::fmt::Display for Source {
             Self::Denial(id) => write!(formatter, "denial {id}"),
             Self::Approval => formatter.write_str("somebody who was asked"),
             Self::BuiltIn => formatter.write_str("a rule that is built in"),
+            Self::BrokenFile => formatter.write_str("a policy.toml that cannot be used"),
         }
     }
 }

@@ -125,7 +125,33 @@ const PLAIN_EVENTS: &[&str] = &[
     "Runtime.executionContextsCleared",
 ];
 
+/// Commands that take away what its user has kept in a browser, on every site or by name of any. Those that may name a
+/// browser context do no harm in one that their client made.
+const DESTRUCTIVE: &[&str] = &[
+    "Browser.resetPermissions",
+    "Extensions.clearStorageItems",
+    "Extensions.removeStorageItems",
+    "Extensions.uninstall",
+    "Network.clearBrowserCache",
+    "Network.clearBrowserCookies",
+    "PWA.uninstall",
+    "Storage.clearCookies",
+    "Storage.clearDataForOrigin",
+    "Storage.clearDataForStorageKey",
+    "Storage.clearPrivateVerificationTokens",
+    "Storage.clearTrustTokens",
+    "Storage.deletePrivateVerificationToken",
+    "Storage.deleteStorageBucket",
+    "Storage.runBounceTrackingMitigations",
+];
+
 impl MethodClass {
+    /// Whether a command takes away what its user has kept in a browser.
+    #[must_use]
+    pub fn is_destructive(method: &str) -> bool {
+        DESTRUCTIVE.contains(&method)
+    }
+
     /// What kind of thing a command does.
     #[must_use]
     pub fn of(method: &str) -> Self {

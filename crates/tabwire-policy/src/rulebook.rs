@@ -33,6 +33,8 @@ pub struct Rulebook {
     pub ledger: Ledger,
     /// What somebody who was asked allows this one time.
     pub passes: Vec<Pass>,
+    /// Why the file that is there now cannot be used, as a sentence; nothing is allowed meanwhile.
+    pub fault: Option<String>,
 }
 
 /// A permission for one action that is under way.
@@ -59,6 +61,9 @@ impl Rulebook {
     /// Decides. Denials come first, then what no profile allows, then what was granted, then the profile.
     #[must_use]
     pub fn decide(&self, question: &Question<'_>) -> Decision {
+        if let Some(fault) = &self.fault {
+            return Decision::Deny { by: Source::BrokenFile, why: fault.clone(), remedy: None };
+        }
         if let Some(refused) = self.find_denial(question) {
             return refused;
         }
@@ -91,7 +96,26 @@ impl Rulebook {
     #[must_use]
     pub fn denies_nothing(&self) -> bool {
         let denials = self.ledger.entries().iter().any(|entry| entry.stance == crate::ledger::Stance::Deny);
-        !denials && self.file.rules.iter().all(|rule| rule.deny.is_empty())
+        self.fault.is_none() && !denials && self.file.rules.iter().all(|rule| rule.deny.is_empty())
+    }
+
+    /// What was ruled on reading sites in a session, in the order in which it holds: denials, then grants.
+    #[must_use]
+    pub fn readable_sites(&self, now: u64, session: Option<&str>) -> Vec<(Site, bool)> {
+        use crate::ledger::Stance;
+        let holds = |entry: &&crate::ledger::Entry| entry.holds(now, session);
+        let entries = || self.ledger.entries().iter().filter(holds);
+        let denied = entries().filter(|entry| entry.stance == Stance::Deny).map(|entry| &entry.site);
+        let rules = self.file.rules.iter();
+        let denied_by_file =
+            rules.clone().filter(|rule| rule.denies(Capability::Read)).map(|rule| &rule.denied_site);
+        let granted = entries().filter(|entry| entry.stance != Stance::Deny).map(|entry| &entry.site);
+        let granted_by_file = rules.filter(|rule| rule.allow.has(Capability::Read)).map(|rule| &rule.site);
+        let passed =
+            self.passes.iter().filter(|pass| session == Some(pass.session.as_str())).map(|pass| &pass.site);
+        let denied = denied.chain(denied_by_file).map(|site| (site.clone(), false));
+        let granted = granted.chain(granted_by_file).chain(passed).map(|site| (site.clone(), true));
+        denied.chain(granted).collect()
     }
 
     /// Whether anything at all was granted that has this capability.
@@ -184,7 +208,8 @@ fn sentence(question: &Question<'_>, why: &str) -> String {
         Capability::Cdp => "may not be driven with CDP",
         Capability::Carry => "may not be brought what was read elsewhere",
     };
-    format!("{place} {done}: {why}.")
+    let led = question.address.led_by().map(|led| led + " ").unwrap_or_default();
+    format!("{led}{place} {done}: {why}.")
 }
 
 fn denied(question: &Question<'_>, why: &str, by: Source, remedy: Option<String>) -> Decision {

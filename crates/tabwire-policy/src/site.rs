@@ -135,6 +135,23 @@ impl Site {
         self.matches(address)
     }
 
+    /// The whole origins of the site as a pattern that browsers read; none for what is not of the web.
+    #[must_use]
+    pub fn url_pattern(&self) -> Option<String> {
+        let Pattern::Web { scheme, host, port, .. } = &self.0 else { return None };
+        let bare = Pattern::Web {
+            scheme: *scheme,
+            host: match host {
+                // A colon would begin a name there.
+                HostPattern::Exactly(name) => HostPattern::Exactly(name.replace(':', "\\:")),
+                other => other.clone(),
+            },
+            port: *port,
+            path: String::new(),
+        };
+        if self.is_everywhere() { Some("*://*:*/*".to_owned()) } else { Some(format!("{}/*", Self(bare))) }
+    }
+
     /// Whether every site there is, is meant.
     #[must_use]
     pub fn is_everywhere(&self) -> bool {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tabwire_mux::COMMANDS_IN_A_CONTEXT;
+use tabwire_policy::MethodClass;
 
 use crate::kept_browser::PATIENCE;
 
@@ -75,4 +76,49 @@ fn the_table_of_commands_with_a_context_is_the_browsers() {
     }
     let table: BTreeSet<String> = COMMANDS_IN_A_CONTEXT.iter().map(|method| (*method).to_owned()).collect();
     assert_eq!(table, expected);
+}
+
+/// Every command that the installed browser describes.
+fn commands(protocol: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let domains = protocol["domains"].as_array().expect("domains").iter();
+    domains
+        .flat_map(|domain| {
+            let commands = domain["commands"].as_array().into_iter().flatten();
+            commands.map(|command| format!("{}.{}", text(&domain["domain"]), text(&command["name"])))
+        })
+        .collect()
+}
+
+#[test]
+fn t40_every_command_of_the_browser_is_classified_and_what_is_not_known_is_refused() {
+    let protocol = protocol();
+    let commands = commands(&protocol);
+    assert!(commands.len() > 500, "{} commands", commands.len());
+    // Known, and refused for what they do.
+    let refused = ["Page.crash", "Target.setRemoteLocations"];
+    let unknown: Vec<&String> = commands
+        .iter()
+        .filter(|method| {
+            MethodClass::of(method) == MethodClass::Unknown && !refused.contains(&method.as_str())
+        })
+        .collect();
+    assert!(unknown.is_empty(), "not classified, so refused in guarded sessions: {unknown:?}");
+    // What clears or deletes something outside of the page it is sent to needs a grant for everything.
+    let clears = |method: &str| {
+        let (domain, name) = method.split_once('.').unwrap_or_default();
+        matches!(domain, "Storage" | "Network" | "Browser" | "Extensions" | "PWA")
+            && ["clear", "delete", "reset", "uninstall", "remove"].iter().any(|verb| name.starts_with(verb))
+            && !name.contains("Override")
+    };
+    let clearing: Vec<&String> = commands.iter().filter(|method| clears(method)).collect();
+    assert!(clearing.len() >= 8, "{clearing:?}");
+    for method in clearing {
+        assert_eq!(MethodClass::of(method), MethodClass::Everywhere, "{method}");
+        let is_of_one_site = ["Network.deleteCookies"].contains(&method.as_str());
+        assert!(MethodClass::is_destructive(method) || is_of_one_site, "{method} takes something away");
+    }
+    for invented in ["Surprise.method", "Page.surprise", "page.navigate", "Page", "", "Page.navigate.x"] {
+        assert_eq!(MethodClass::of(invented), MethodClass::Unknown, "{invented}");
+    }
 }

@@ -39,7 +39,7 @@ impl Guard for OneSite {
         if is_good { Ok(()) } else { Err("Not here.".to_owned()) }
     }
 
-    fn may_know(&self, url: &str) -> bool {
+    fn may_know(&self, url: &str, _: &[std::net::IpAddr]) -> bool {
         url.starts_with(SITE)
     }
 

@@ -170,3 +170,64 @@ fn methods_are_known_by_what_they_do_and_unknown_ones_are_unknown() {
     assert!(MethodClass::is_content_event("Runtime.consoleAPICalled"));
     assert!(!MethodClass::is_content_event("Page.frameNavigated"));
 }
+
+#[test]
+fn t21_a_name_is_judged_by_where_it_leads_too() {
+    let grants = |patterns: &[&str]| {
+        let mut book = Rulebook::default();
+        for pattern in patterns {
+            let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
+            book.ledger.add(Site::read(pattern).expect("a site"), stance, 0, "a test").expect("room");
+        }
+        book
+    };
+    let named = Address::read("http://name.test:8080/x");
+    let there = |address: &str| named.reached_at(address.parse().expect("an address"));
+    for public in ["93.184.216.34", "2606:2800:220:1::1"] {
+        assert_eq!(there(public), None, "what is on the internet is judged by its name");
+    }
+    for private in [
+        "10.0.0.8",
+        "192.168.1.1",
+        "127.0.0.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "100.64.0.1",
+        "::1",
+        "fe80::1",
+        "fd00:ec2::254",
+        "::ffff:10.0.0.8",
+        "64:ff9b::a00:8",
+    ] {
+        let reached = there(private).expect("somewhere else than the internet");
+        for patterns in [&["*"][..], &["http://name.test:8080"], &["http://*.test:8080", "*"]] {
+            let decision = ask(&grants(patterns), &reached, Capability::Read, None, 0);
+            assert!(!decision.is_allowed(), "{private} with {patterns:?}");
+        }
+        let (why, remedy) = match ask(&grants(&["*"]), &reached, Capability::Read, None, 0) {
+            Decision::Ask { why, remedy, .. } | Decision::Deny { why, remedy: Some(remedy), .. } => {
+                (why, remedy)
+            }
+            other => panic!("{private} can be allowed by name: {other:?}"),
+        };
+        assert!(why.starts_with("name.test leads to "), "{why}");
+        let site = remedy.strip_prefix("tabwire allow ").expect("a command");
+        assert!(ask(&grants(&[site]), &reached, Capability::Read, None, 0).is_allowed(), "{remedy}");
+    }
+    // Not even an open session reads what is link-local; what is private is its own business.
+    for (address, allowed) in [("169.254.1.1", false), ("fe80::2", false), ("10.0.0.8", true)] {
+        let reached = there(address).expect("no internet");
+        let question = Question {
+            profile: Profile::Open,
+            address: &reached,
+            capability: Capability::Read,
+            session: None,
+            now: 0,
+        };
+        assert_eq!(Rulebook::default().decide(&question).is_allowed(), allowed, "{address}");
+    }
+    // Names that say it themselves are judged once.
+    let local = Address::read("http://a.localhost:8080/");
+    assert_eq!(local.reached_at("127.0.0.1".parse().expect("an address")), None);
+    assert!(local.reached_at("10.0.0.8".parse().expect("an address")).is_some());
+}

@@ -146,6 +146,9 @@ fn check_told(answer: &Value) -> String {
 fn show_told(answer: &Value) -> String {
     let rules = answer["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
     let mut lines = vec![format!("policy file: {}", text(answer, "file"))];
+    if let Some(fault) = answer["fault"].as_str() {
+        lines.push(format!("{fault} Until it is mended nothing is allowed; these rules are from before:"));
+    }
     if rules.is_empty() {
         lines.push("it has no rules".to_owned());
     } else {

@@ -36,7 +36,7 @@ fn rulebook() -> Rulebook {
         let site = Site::read(&format!("https://site{number}.example")).expect("a site");
         ledger.add(site, stance, 0, "a bench").expect("room");
     }
-    Rulebook { file: PolicyFile::read(&text).expect("a policy"), ledger, passes: Vec::new() }
+    Rulebook { file: PolicyFile::read(&text).expect("a policy"), ledger, ..Rulebook::default() }
 }
 
 fn judge(rulebook: &Rulebook, url: &str, profile: Profile) -> bool {

@@ -31,6 +31,7 @@ mod leftover;
 mod link_fault;
 mod mcp;
 mod mcp_arguments;
+mod mcp_canary;
 mod mcp_client;
 mod mcp_fault;
 mod mcp_http;

@@ -20,6 +20,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 struct RawPage {
     session: CdpSession,
     world: i64,
+    /// The document as the browser holds it, to be asked what listens in it: snapshots tell that too.
+    document: String,
 }
 
 impl RawPage {
@@ -31,7 +33,7 @@ impl RawPage {
         let attached = browser.send("Target.attachToTarget", &params, LIMIT).await.expect("attached");
         let attached: Value = attached.to().expect("an id");
         let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
-        let mut page = Self { session: connection.session(&id), world: 0 };
+        let mut page = Self { session: connection.session(&id), world: 0, document: String::new() };
         page.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))", None)
             .await;
         let focus = json!({"enabled": true});
@@ -40,6 +42,9 @@ impl RawPage {
         let world = page.session.send("Page.createIsolatedWorld", &params, LIMIT).await.expect("a world");
         page.world = world.to::<Value>().expect("an id")["executionContextId"].as_i64().expect("a number");
         page.evaluate(page_agent(), Some(page.world)).await;
+        let held = page.session.send("Runtime.evaluate", &json!({"expression": "document"}), LIMIT).await;
+        let held: Value = held.expect("an answer").to().expect("JSON");
+        held["result"]["objectId"].as_str().expect("an object").clone_into(&mut page.document);
         page
     }
 
@@ -60,7 +65,12 @@ impl RawPage {
     }
 
     async fn snapshot(&self) {
-        self.call("snapshot", &json!({"budget": 16_000})).await;
+        let listening = json!({"objectId": self.document, "depth": -1, "pierce": true});
+        let (_, listeners) = tokio::join!(
+            self.call("snapshot", &json!({"budget": 16_000})),
+            self.session.send("DOMDebugger.getEventListeners", &listening, LIMIT),
+        );
+        listeners.expect("told");
     }
 
     async fn click(&self, target: &str) {

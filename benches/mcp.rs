@@ -20,7 +20,7 @@ const ACTIONS: usize = 40;
 
 /// The same action as the daemon's API does it.
 fn ask_daemon(socket: &PathBuf, action: &str, params: &Value) -> Duration {
-    let body = json!({"session": "bench", "params": params, "text": true}).to_string();
+    let body = json!({"session": "bench", "client": "bench", "params": params, "text": true}).to_string();
     let before = Instant::now();
     let mut stream = UnixStream::connect(socket).expect("the daemon listens");
     let request = format!(
@@ -53,13 +53,21 @@ fn proportional_kib(pid: u32) -> u64 {
 
 fn calls(world: &TabwireWorld) {
     let socket = world.home().join("runtime").join("daemon.sock");
-    let mut client = McpClient::start(world.command(&["mcp", "--session", "bench", "--policy", "open"]));
+    let mut client = McpClient::start(world.command(&[
+        "mcp",
+        "--client",
+        "bench",
+        "--session",
+        "bench",
+        "--policy",
+        "open",
+    ]));
     client.call("navigate", &json!({"url": page()}));
     for (tool, arguments, params) in [
         ("eval", json!({"expression": "1"}), json!({"expression": "1"})),
         ("get_text", json!({}), json!({})),
         ("snapshot", json!({}), json!({})),
-        ("click", json!({"selector": "button"}), json!({"target": "button"})),
+        ("click", json!({"selector": "li:first-child button"}), json!({"target": "li:first-child button"})),
     ] {
         let (mut ours, mut bare) = (Sample::default(), Sample::default());
         for _ in 0..ROUNDS / 10 {

@@ -7,7 +7,10 @@ use serde_json::json;
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::{McpClient, McpDeed, McpPeer, Sample, TabwireWorld, micros, ratio};
 
-const ROUNDS: usize = 20;
+/// Blocks of calls of each server, calls that are not counted and calls that are, in each.
+const BLOCKS: usize = 3;
+const WARMING: usize = 3;
+const ROUNDS: usize = 8;
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -33,12 +36,21 @@ fn main() {
     ] {
         let mut sample = Sample::default();
         let mut theirs: Vec<Option<Sample>> = peers.iter().map(|_| Some(Sample::default())).collect();
-        for _ in 0..ROUNDS {
-            sample.add(ours.call(tool, &arguments));
+        // In blocks, each server warm: so are agents that do one thing after the other.
+        for _ in 0..BLOCKS {
+            for round in 0..WARMING + ROUNDS {
+                let taken = ours.call(tool, &arguments);
+                if round >= WARMING {
+                    sample.add(taken);
+                }
+            }
             for (peer, sample) in peers.iter_mut().zip(&mut theirs) {
-                match (peer.time(deed), sample.as_mut()) {
-                    (Some(taken), Some(sample)) => sample.add(taken),
-                    _ => *sample = None,
+                for round in 0..WARMING + ROUNDS {
+                    match (peer.time(deed), sample.as_mut()) {
+                        (Some(taken), Some(sample)) if round >= WARMING => sample.add(taken),
+                        (Some(_), _) => {}
+                        (None, _) => *sample = None,
+                    }
                 }
             }
         }

@@ -372,7 +372,11 @@ impl Checkpoint {
             let address = Address::read(text);
             if place.is_opened_by_page { address.opened_by_page() } else { address }
         };
-        let sources = self.hub.sources_of(&place.target).await;
+        // Nobody notes them where nothing is judged by them.
+        let sources = match self.profile {
+            Profile::Guarded => self.hub.sources_of(&place.target).await,
+            Profile::Open => Vec::new(),
+        };
         with_sources(place.addresses.iter().map(read).collect(), &sources)
     }
 

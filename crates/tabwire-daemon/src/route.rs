@@ -111,7 +111,8 @@ pub static ROUTES: &[Route] = &[
 
 /// The route of the user's own browsers. It stands beside the list because it opens by what closes all the others: an
 /// Origin.
-pub(crate) static EXTENSION_ROUTE: Route = route(RouteName::Extension, "GET", "/extension", Access::Extension);
+pub(crate) static EXTENSION_ROUTE: Route =
+    route(RouteName::Extension, "GET", "/extension", Access::Extension);
 
 /// Finds the route of a path, and its variable part.
 pub(crate) fn find_route(path: &str) -> Option<(&'static Route, Option<&str>)> {

@@ -21,7 +21,8 @@ function describe(tab, target) {
     target,
     url: url || "about:blank",
     title: tab.title ?? "",
-    opener: tab.openerTabId ?? sharing.openerOf(tab.id),
+    // Chrome may name the tab in front rather than the one whose page opened it.
+    opener: sharing.openerOf(tab.id) ?? tab.openerTabId,
     agent: sharing.sharedBy(tab.id) === "agent",
     restricted: sharing.isRestricted(url),
     active: tab.active,

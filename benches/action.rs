@@ -66,8 +66,9 @@ impl RawPage {
 
     async fn snapshot(&self) {
         let listening = json!({"objectId": self.document, "depth": -1, "pierce": true});
+        let budget = json!({"budget": 16_000});
         let (_, listeners) = tokio::join!(
-            self.call("snapshot", &json!({"budget": 16_000})),
+            self.call("snapshot", &budget),
             self.session.send("DOMDebugger.getEventListeners", &listening, LIMIT),
         );
         listeners.expect("told");

@@ -1,5 +1,5 @@
-//! Secrets in the vault, in fields, in cookies and in our own hands, and an MCP client that asks for everything that can
-//! be asked: none of them is told, logged or written down, in whichever way it may be written (T39).
+//! Secrets in the vault, in fields, in cookies and in our own hands, and an MCP client that asks for everything that
+//! can be asked: none of them is told, logged or written down, in whichever way it may be written (T39).
 //!
 //! The calls are made from the list of tools, so that a new action is asked as well.
 

@@ -1,4 +1,5 @@
-//! A program that listens where the daemon would and speaks its protocol without knowing the key. Shares no code with it.
+//! A program that listens where the daemon would and speaks its protocol without knowing the key. Shares no code with
+//! it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

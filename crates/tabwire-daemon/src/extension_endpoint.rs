@@ -1,5 +1,6 @@
-//! Where the extension of the user's own browser dials in: the greeting, in which both sides prove that they know the key,
-//! and what the user asks about it. Nothing is told to a visitor that has not proved itself, and nothing it says is used.
+//! Where the extension of the user's own browser dials in: the greeting, in which both sides prove that they know the
+//! key, and what the user asks about it. Nothing is told to a visitor that has not proved itself, and nothing it says
+//! is used.
 
 use std::sync::Arc;
 use std::time::Duration;

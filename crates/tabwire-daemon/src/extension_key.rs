@@ -1,4 +1,5 @@
-//! The file with the key that the daemon and the user's own browsers share. Made when first needed; only its owner reads it.
+//! The file with the key that the daemon and the user's own browsers share. Made when first needed; only its owner
+//! reads it.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Pictures of tabs that are not in front. Chromium 156 lets every second one hang for ever unless a screencast runs, so a
-//! tiny one runs meanwhile; nobody is told of its frames.
+//! Pictures of tabs that are not in front. Chromium 156 lets every second one hang for ever unless a screencast runs,
+//! so a tiny one runs meanwhile; nobody is told of its frames.
 
 use tabwire_wire::CdpSessionId;
 

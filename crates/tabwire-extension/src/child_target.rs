@@ -1,4 +1,5 @@
-//! Frames and workers with sessions of their own: the browser tells of each once, every cdp session on the page gets one.
+//! Frames and workers with sessions of their own: the browser tells of each once, every cdp session on the page gets
+//! one.
 
 use serde_json::{Value, json};
 use tabwire_wire::CdpSessionId;
@@ -11,8 +12,8 @@ use crate::pending::{Asker, Task};
 use crate::virtual_session::{Place, VirtualSession};
 
 impl EmulatedBrowser {
-    /// `Target.setAutoAttach` on a page: the first wish goes to the browser, a later one is told what is there. The browser is
-    /// asked again only when it has to hold what comes up and did not before.
+    /// `Target.setAutoAttach` on a page: the first wish goes to the browser, a later one is told what is there. The
+    /// browser is asked again only when it has to hold what comes up and did not before.
     pub(crate) fn auto_attach_below(
         &mut self,
         place: &DebuggeeId,

@@ -1,7 +1,7 @@
 //! What the browser debugs for us: a tab, or a frame or worker below it with a session of its own.
 //!
-//! The browser has one session on it, whatever number of clients there is, so what it told once is kept here for those who
-//! come later.
+//! The browser has one session on it, whatever number of clients there is, so what it told once is kept here for
+//! those who come later.
 
 use std::collections::{BTreeMap, BTreeSet};
 

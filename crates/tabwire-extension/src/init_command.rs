@@ -1,7 +1,8 @@
-//! Table: what clients send to a page before they use it. None of it needs the page at once, so it can be kept until the
-//! page is needed, and a tab that is only known costs no debugger.
+//! Table: what clients send to a page before they use it. None of it needs the page at once, so it can be kept until
+//! the page is needed, and a tab that is only known costs no debugger.
 //!
-//! `Runtime.enable` is not among them: who sends it waits for the page's worlds to be announced, and asks for nothing more.
+//! `Runtime.enable` is not among them: who sends it waits for the page's worlds to be announced, and asks for nothing
+//! more.
 
 use serde_json::Value;
 
@@ -55,7 +56,8 @@ pub(crate) fn can_wait(method: &str, params: &Value) -> bool {
         return false;
     }
     match method {
-        // Libraries make this world when they connect and take it from the event. Who makes another one uses the answer.
+        // Libraries make this world when they connect and take it from the event. Who makes another one uses the
+        // answer.
         "Page.createIsolatedWorld" => params.get("grantUniveralAccess") == Some(&Value::Bool(true)),
         // A script that is to run now needs the page now.
         "Page.addScriptToEvaluateOnNewDocument" => {

@@ -1,8 +1,8 @@
 //! The browser that one paired extension stands for.
 //!
-//! Frames that a hub writes to "the browser" go in, and so does what the extension says; frames for the hub and messages
-//! for the extension come out. There is no I/O here, no task, no clock: the daemon's tasks feed it. Knows nothing of
-//! sockets, files, or who the clients above are.
+//! Frames that a hub writes to "the browser" go in, and so does what the extension says; frames for the hub and
+//! messages for the extension come out. There is no I/O here, no task, no clock: the daemon's tasks feed it. Knows
+//! nothing of sockets, files, or who the clients above are.
 
 mod attaching;
 mod browser_command;

@@ -3,8 +3,8 @@
 //! The extension dials the websocket `/extension` on the daemon's loopback port. Chrome puts its Origin on the request,
 //! and exactly one Origin is let in. Every frame is one JSON text.
 //!
-//! **Greeting.** Nonces are 32 random bytes in hexadecimal and are used once; a proof is HMAC-SHA256 with the pairing key
-//! over side, install, extension's nonce and daemon's nonce, joined by line feeds. The key itself is never sent.
+//! **Greeting.** Nonces are 32 random bytes in hexadecimal and are used once; a proof is HMAC-SHA256 with the pairing
+//! key over side, install, extension's nonce and daemon's nonce, joined by line feeds. The key itself is never sent.
 //!
 //! | who | frame |
 //! |---|---|
@@ -13,8 +13,9 @@
 //! | extension | `{"proof":"…"}` |
 //! | daemon | `{"welcome":{"version"}}`, or it closes |
 //!
-//! **Commands**, daemon to extension: `{"id":7,"do":"attach","with":{"tab":12}}`. Each gets one answer: `{"id":7,"ok":{…}}` or
-//! `{"id":7,"failed":{"code":"POLICY_DENIED","message":"…","number":-32000}}` (`number` only for errors of the browser itself).
+//! **Commands**, daemon to extension: `{"id":7,"do":"attach","with":{"tab":12}}`. Each gets one answer:
+//! `{"id":7,"ok":{…}}` or `{"id":7,"failed":{"code":"POLICY_DENIED","message":"…","number":-32000}}` (`number` only
+//! for errors of the browser itself).
 //!
 //! | do | with | ok |
 //! |---|---|---|
@@ -29,7 +30,8 @@
 //!
 //! | event | with |
 //! |---|---|
-//! | `present` | first on every line, and when the user changed what is shared: `run`, `mode`, `paused`, `tabs`, `attached` |
+//! | `present` | first on every line, and when the user changed what is shared: `run`, `mode`, `paused`, `tabs`,
+//! `attached` |
 //! | `tab`, `tab_gone` | a tab as it stands now; that one is gone or not shared any more |
 //! | `detached` | `tab`, `reason`: the debugger is off |
 //! | `cdp` | not in `with` but beside it: `tab`, `session`, `method`, `params` |

@@ -1,7 +1,7 @@
 //! Table: what a client changes about a page, and the command that takes it back.
 //!
-//! A browser undoes a session's overrides when the session ends. Ours is one session for all clients, so when one of them
-//! leaves, its own are undone by hand.
+//! A browser undoes a session's overrides when the session ends. Ours is one session for all clients, so when one of
+//! them leaves, its own are undone by hand.
 
 const UNDO: &[(&str, &str, &str)] = &[
     ("Emulation.setCPUThrottlingRate", "Emulation.setCPUThrottlingRate", r#"{"rate":1}"#),

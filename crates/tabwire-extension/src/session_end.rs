@@ -1,4 +1,5 @@
-//! Cdp sessions that end: what each left behind in the browser is taken back, because the browser's own session goes on.
+//! Cdp sessions that end: what each left behind in the browser is taken back, because the browser's own session goes
+//! on.
 
 use serde_json::json;
 use tabwire_wire::CdpSessionId;

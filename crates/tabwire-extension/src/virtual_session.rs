@@ -1,4 +1,5 @@
-//! One cdp session as the hub sees it. The browser knows nothing of it: to the browser there is one session for each tab.
+//! One cdp session as the hub sees it. The browser knows nothing of it: to the browser there is one session for each
+//! tab.
 
 use std::collections::{BTreeMap, BTreeSet};
 

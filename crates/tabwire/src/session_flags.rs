@@ -27,8 +27,8 @@ pub(crate) struct SessionFlags {
     /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
-    /// Which way to a browser: `launch`, or `extension` for your own browser (see `tabwire extension`), `extension:NAME` if
-    /// several are connected.
+    /// Which way to a browser: `launch`, or `extension` for your own browser (see `tabwire extension`),
+    /// `extension:NAME` if several are connected.
     #[arg(long, value_name = "UPSTREAM", value_parser = parse_upstream)]
     #[arg(conflicts_with_all = ["cdp", "browser", "headed", "profile"])]
     upstream: Option<Upstream>,

@@ -1,4 +1,5 @@
-//! What stands around the emulated browser in these tests: a hub that writes frames and an extension that is told what to say.
+//! What stands around the emulated browser in these tests: a hub that writes frames and an extension that is told
+//! what to say.
 
 use serde_json::{Value, json};
 use tabwire_extension::link_message::{BrowserFacts, ChromeTab, Present, TabDescription};

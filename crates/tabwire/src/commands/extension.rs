@@ -1,5 +1,5 @@
-//! `extension install|status|uninstall|path|rotate`: the extension in the user's own browsers. Touches no file that it did
-//! not write.
+//! `extension install|status|uninstall|path|rotate`: the extension in the user's own browsers. Touches no file that
+//! it did not write.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

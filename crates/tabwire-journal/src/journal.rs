@@ -1,15 +1,22 @@
-//! The journal as the rest of the program holds it: one thread writes, everybody else hands entries to it.
+//! The journal as the rest of the program holds it. Whoever hands an entry over commits it, where that takes no waiting;
+//! one thread does all else.
 //!
-//! Entries that wait are committed together. An entry is acknowledged after its commit, never before.
+//! Waking another thread takes many times longer than a commit, which only hands pages to the system. What could take
+//! long is the thread's: opening the file, waiting for other processes, carrying the log over, every failure. Entries
+//! that wait for it are committed together. An entry is acknowledged after its commit, never before.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
 use crate::entry::Entry;
 use crate::error::JournalError;
-use crate::limits::{ENTRIES_TOGETHER, ENTRIES_WAITING};
+use crate::limits::{
+    ENTRIES_TOGETHER, ENTRIES_WAITING, ROWS_BETWEEN_CARES, ROWS_LEFT_TO_THREAD, SLOW_COMMIT,
+};
 use crate::row::RowNumber;
 use crate::set_aside::SetAside;
 use crate::store::Store;
@@ -24,10 +31,15 @@ type TellAside = Box<dyn Fn(&SetAside) + Send>;
 #[derive(Debug)]
 pub struct Journal {
     letters: SyncSender<Letter>,
+    /// Entries that wait for the thread: whoever comes later waits behind them.
+    waiting: Arc<AtomicUsize>,
+    writer: Arc<Mutex<Writer>>,
 }
 
 enum Letter {
     Entry(Box<Entry>, Acknowledge),
+    /// Rows were written that nobody has looked after yet.
+    Care,
     Close(SyncSender<()>),
 }
 
@@ -43,18 +55,32 @@ impl Journal {
         tell_aside: impl Fn(&SetAside) + Send + 'static,
     ) -> Result<Self, JournalError> {
         let (letters, receiver) = mpsc::sync_channel(ENTRIES_WAITING);
-        let writer = Writer { path: path.to_owned(), bounds, store: None, tell_aside: Box::new(tell_aside) };
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let writer = Arc::new(Mutex::new(Writer {
+            path: path.to_owned(),
+            bounds,
+            store: None,
+            tell_aside: Box::new(tell_aside),
+            left_to_thread: 0,
+            uncared: 0,
+        }));
+        let (shared, counted) = (Arc::clone(&writer), Arc::clone(&waiting));
         // Ends when it is told to close, or with the last sender.
         std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || writer.run(&receiver))
+            .spawn(move || run(&shared, &counted, &receiver))
             .map_err(|error| JournalError::system(path, error))?;
-        Ok(Self { letters })
+        Ok(Self { letters, waiting, writer })
     }
 
     /// Hands an entry over without waiting; `acknowledge` is called when it is committed or lost.
     pub fn hand_over(&self, entry: Entry, acknowledge: Acknowledge) {
+        if let Some(number) = self.write_at_once(&entry) {
+            return acknowledge(Ok(number));
+        }
+        self.waiting.fetch_add(1, Ordering::AcqRel);
         if let Err(refused) = self.letters.try_send(Letter::Entry(Box::new(entry), acknowledge)) {
+            self.waiting.fetch_sub(1, Ordering::AcqRel);
             let (letter, error) = match refused {
                 TrySendError::Full(letter) => (letter, JournalError::Backlog),
                 TrySendError::Disconnected(letter) => (letter, JournalError::Closed),
@@ -63,6 +89,21 @@ impl Journal {
                 acknowledge(Err(error));
             }
         }
+    }
+
+    /// Commits an entry here and now, if nobody has to be waited for and nothing goes wrong.
+    fn write_at_once(&self, entry: &Entry) -> Option<RowNumber> {
+        if self.waiting.load(Ordering::Acquire) > 0 {
+            return None;
+        }
+        let mut writer = self.writer.try_lock().ok()?;
+        let number = writer.write_at_once(entry)?;
+        if writer.uncared >= ROWS_BETWEEN_CARES {
+            writer.uncared = 0;
+            // A thread that has other letters looks after the rows with those.
+            let _ = self.letters.try_send(Letter::Care);
+        }
+        Some(number)
     }
 
     /// Adds an entry and waits until it is committed.
@@ -105,31 +146,65 @@ struct Writer {
     bounds: Bounds,
     store: Option<Store>,
     tell_aside: TellAside,
+    /// Rows that the thread is to write, because the disk was slow.
+    left_to_thread: u32,
+    /// Rows that were written since the thread looked after them.
+    uncared: u32,
+}
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Writer").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+fn lock(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
+    writer.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the thread does until it is told to close.
+fn run(writer: &Mutex<Writer>, waiting: &AtomicUsize, letters: &Receiver<Letter>) {
+    // Opened before the first entry comes, which then need not wait. A failure is told to that entry.
+    let _ = lock(writer).open();
+    while let Ok(first) = letters.recv() {
+        let mut closing = None;
+        let mut batch = Vec::new();
+        for letter in std::iter::once(first).chain(letters.try_iter()) {
+            match letter {
+                Letter::Entry(entry, acknowledge) => batch.push((entry, acknowledge)),
+                Letter::Care => {}
+                Letter::Close(done) => closing = Some(done),
+            }
+            if closing.is_some() || batch.len() == ENTRIES_TOGETHER {
+                break;
+            }
+        }
+        let count = batch.len();
+        let mut writer = lock(writer);
+        writer.write(batch);
+        waiting.fetch_sub(count, Ordering::AcqRel);
+        if let Some(done) = closing {
+            writer.store = None;
+            let _ = done.send(());
+            return;
+        }
+    }
 }
 
 impl Writer {
-    fn run(mut self, letters: &Receiver<Letter>) {
-        // Opened before the first entry comes, which then need not wait. A failure is told to that entry.
-        let _ = self.open();
-        while let Ok(first) = letters.recv() {
-            let mut closing = None;
-            let mut batch = Vec::new();
-            for letter in std::iter::once(first).chain(letters.try_iter()) {
-                match letter {
-                    Letter::Entry(entry, acknowledge) => batch.push((entry, acknowledge)),
-                    Letter::Close(done) => closing = Some(done),
-                }
-                if closing.is_some() || batch.len() == ENTRIES_TOGETHER {
-                    break;
-                }
-            }
-            self.write(batch);
-            if let Some(done) = closing {
-                self.store = None;
-                let _ = done.send(());
-                return;
-            }
+    /// Commits one entry if that takes no waiting; whatever else there is to it is left to the thread.
+    fn write_at_once(&mut self, entry: &Entry) -> Option<RowNumber> {
+        if self.left_to_thread > 0 {
+            self.left_to_thread -= 1;
+            return None;
         }
+        let before = Instant::now();
+        let number = self.store.as_mut()?.append_at_once(entry)?;
+        if before.elapsed() > SLOW_COMMIT {
+            self.left_to_thread = ROWS_LEFT_TO_THREAD;
+        }
+        self.uncared += 1;
+        Some(number)
     }
 
     fn open(&mut self) -> Result<(), JournalError> {
@@ -143,10 +218,17 @@ impl Writer {
         Ok(())
     }
 
+    /// Writes what has waited, tells those who wait, and looks after the file.
     fn write(&mut self, batch: Vec<(Box<Entry>, Acknowledge)>) {
-        if batch.is_empty() {
-            return;
+        if !batch.is_empty() {
+            self.write_together(batch);
         }
+        self.uncared = 0;
+        // What cannot be tended to now is tried again after the next rows; rows that cannot be written are told.
+        let _ = self.store.as_mut().map_or(Ok(()), Store::tend);
+    }
+
+    fn write_together(&mut self, batch: Vec<(Box<Entry>, Acknowledge)>) {
         let entries: Vec<&Entry> = batch.iter().map(|(entry, _)| entry.as_ref()).collect();
         match self.append(&entries) {
             Ok(numbers) => {
@@ -160,8 +242,6 @@ impl Writer {
                 }
             }
         }
-        // What cannot be tended to now is tried again after the next rows; rows that cannot be written are told.
-        let _ = self.store.as_mut().map_or(Ok(()), Store::tend);
     }
 
     /// Adds rows; a file that turns out to be damaged is set aside, and they go into a new one.

@@ -17,6 +17,18 @@ pub const ENTRIES_WAITING: usize = 1_024;
 /// Entries that are committed together.
 pub const ENTRIES_TOGETHER: usize = 128;
 
+/// A commit slower than this is one that waited for the disk, and nobody but the thread is to wait for that.
+pub const SLOW_COMMIT: Duration = Duration::from_millis(2);
+
+/// Rows that the thread writes after a slow commit before another is tried without it.
+pub const ROWS_LEFT_TO_THREAD: u32 = 64;
+
+/// What a row may take of the log, in bytes: the pages it lies on.
+pub const ROW_ROOM: u64 = 16 * 1024;
+
+/// Rows written without the thread after which it looks after the file.
+pub const ROWS_BETWEEN_CARES: u32 = 16;
+
 /// Rows between two looks at the journal's size.
 pub const ROWS_BETWEEN_LOOKS: u64 = 64;
 

@@ -1,14 +1,14 @@
 //! The journal's database as its one writer sees it. Synchronous; whoever calls waits for the disk.
 
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rusqlite::{Connection, OpenFlags, Statement, TransactionBehavior, params};
 
 use crate::bounds::Bounds;
 use crate::entry::{Entry, Outcome};
 use crate::error::JournalError;
-use crate::limits::{CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROWS_BETWEEN_LOOKS};
+use crate::limits::{CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROW_ROOM, ROWS_BETWEEN_LOOKS};
 use crate::row::RowNumber;
 use crate::safe_file;
 use crate::schema::{INSERT, STEPS, migrate};
@@ -25,6 +25,8 @@ pub(crate) struct Store {
     unlooked: u64,
     /// The disk was full: the log is made short as soon as that can be done, for it takes most of the room.
     is_tight: bool,
+    /// What the log may still grow by before it is looked after.
+    room: u64,
 }
 
 impl Store {
@@ -56,8 +58,14 @@ impl Store {
         connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
         connection.pragma_update(None, "trusted_schema", false)?;
         migrate(&mut connection, STEPS)?;
-        let store =
-            Self { connection, path: path.to_owned(), bounds, unlooked: ROWS_BETWEEN_LOOKS, is_tight: false };
+        let store = Self {
+            connection,
+            path: path.to_owned(),
+            bounds,
+            unlooked: ROWS_BETWEEN_LOOKS,
+            is_tight: false,
+            room: 0,
+        };
         store.check_last()?;
         Ok(store)
     }
@@ -86,6 +94,19 @@ impl Store {
         written
     }
 
+    /// Adds one row unless another process has to be waited for or something is wrong, which is found out by the
+    /// ordinary way.
+    pub(crate) fn append_at_once(&mut self, entry: &Entry) -> Option<RowNumber> {
+        if self.is_tight || self.room < ROW_ROOM || self.unlooked >= 2 * ROWS_BETWEEN_LOOKS {
+            return None;
+        }
+        self.room -= ROW_ROOM;
+        self.connection.busy_timeout(Duration::ZERO).ok()?;
+        let written = self.try_append(&[entry]);
+        self.connection.busy_timeout(LOCK_DEADLINE).ok()?;
+        written.ok()?.pop()
+    }
+
     fn try_append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut numbers = Vec::with_capacity(entries.len());
@@ -110,15 +131,22 @@ impl Store {
             self.unlooked = 0;
             self.drop_oldest()?;
         }
-        let log = with_suffix(&self.path, "-wal").metadata().map_or(0, |data| data.len());
-        if log >= self.bounds.log_bytes {
-            self.carry_over("PASSIVE")?;
+        let log = self.log_bytes();
+        self.room = self.bounds.log_bytes.saturating_sub(log);
+        if log < self.bounds.log_bytes {
+            return Ok(());
         }
-        // Somebody reads for long: the log could not begin again from its start.
-        if log >= self.bounds.log_bytes.saturating_mul(2) {
-            self.carry_over("TRUNCATE")?;
-        }
-        Ok(())
+        // Begun again from its start, unless somebody reads in it; who reads for long is waited for when it is too long.
+        let is_long = log >= self.bounds.log_bytes.saturating_mul(2);
+        self.connection.busy_timeout(if is_long { LOCK_DEADLINE } else { Duration::ZERO })?;
+        let carried = self.carry_over("TRUNCATE");
+        self.connection.busy_timeout(LOCK_DEADLINE)?;
+        self.room = self.bounds.log_bytes.saturating_sub(self.log_bytes());
+        carried
+    }
+
+    fn log_bytes(&self) -> u64 {
+        with_suffix(&self.path, "-wal").metadata().map_or(0, |data| data.len())
     }
 
     fn number(&self, pragma: &str) -> Result<u64, JournalError> {

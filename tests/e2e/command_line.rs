@@ -116,7 +116,7 @@ fn json_answers_keep_their_shape() {
     let address = world.json(&["cdp-url"]);
     assert_eq!(members(&address), ["http", "websocket"]);
     let status = world.json(&["status"]);
-    assert_eq!(members(&status), ["pid", "port", "sessions", "uptime_seconds", "version"]);
+    assert_eq!(members(&status), ["lost_log_lines", "pid", "port", "sessions", "uptime_seconds", "version"]);
     let session = members(&status["sessions"][0]);
     for field in ["astray", "browser_pid", "clients", "held", "keeper_pid", "pending", "profile", "state"] {
         assert!(session.contains(&field), "{field} in {session:?}");

@@ -1,5 +1,5 @@
-//! The journal as the rest of the program holds it. Whoever hands an entry over commits it, where that takes no waiting;
-//! one thread does all else.
+//! The journal as the rest of the program holds it. Whoever hands an entry over commits it, where that takes no
+//! waiting; one thread does all else.
 //!
 //! Waking another thread takes many times longer than a commit, which only hands pages to the system. What could take
 //! long is the thread's: opening the file, waiting for other processes, carrying the log over, every failure. Entries

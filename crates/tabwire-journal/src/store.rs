@@ -136,7 +136,7 @@ impl Store {
         if log < self.bounds.log_bytes {
             return Ok(());
         }
-        // Begun again from its start, unless somebody reads in it; who reads for long is waited for when it is too long.
+        // Begun again from its start, unless somebody reads in it; who reads for long is waited for in the end.
         let is_long = log >= self.bounds.log_bytes.saturating_mul(2);
         self.connection.busy_timeout(if is_long { LOCK_DEADLINE } else { Duration::ZERO })?;
         let carried = self.carry_over("TRUNCATE");

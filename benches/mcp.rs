@@ -53,15 +53,8 @@ fn proportional_kib(pid: u32) -> u64 {
 
 fn calls(world: &TabwireWorld) {
     let socket = world.home().join("runtime").join("daemon.sock");
-    let mut client = McpClient::start(world.command(&[
-        "mcp",
-        "--client",
-        "bench",
-        "--session",
-        "bench",
-        "--policy",
-        "open",
-    ]));
+    let mut client =
+        McpClient::start(world.command(&["mcp", "--as", "bench", "--session", "bench", "--policy", "open"]));
     client.call("navigate", &json!({"url": page()}));
     for (tool, arguments, params) in [
         ("eval", json!({"expression": "1"}), json!({"expression": "1"})),

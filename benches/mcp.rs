@@ -19,8 +19,8 @@ const AGENTS: usize = 20;
 const ACTIONS: usize = 40;
 
 /// The same action as the daemon's API does it.
-fn ask_daemon(socket: &PathBuf, action: &str, params: &Value) -> Duration {
-    let body = json!({"session": "bench", "client": "bench", "params": params, "text": true}).to_string();
+fn ask_daemon(socket: &PathBuf, tab: &str, action: &str, params: &Value) -> Duration {
+    let body = json!({"session": "bench", "tab": tab, "params": params, "text": true}).to_string();
     let before = Instant::now();
     let mut stream = UnixStream::connect(socket).expect("the daemon listens");
     let request = format!(
@@ -53,9 +53,10 @@ fn proportional_kib(pid: u32) -> u64 {
 
 fn calls(world: &TabwireWorld) {
     let socket = world.home().join("runtime").join("daemon.sock");
-    let mut client =
-        McpClient::start(world.command(&["mcp", "--as", "bench", "--session", "bench", "--policy", "open"]));
-    client.call("navigate", &json!({"url": page()}));
+    let arguments = ["mcp", "--global", "--session", "bench", "--policy", "open"];
+    let mut client = McpClient::start(world.command(&arguments));
+    let (_, told) = client.call_for_text("navigate", &json!({"url": page()}));
+    let tab = told.split_whitespace().find(|word| word.starts_with("pipe:")).expect("the tab is told");
     for (tool, arguments, params) in [
         ("eval", json!({"expression": "1"}), json!({"expression": "1"})),
         ("get_text", json!({}), json!({})),
@@ -64,11 +65,11 @@ fn calls(world: &TabwireWorld) {
     ] {
         let (mut ours, mut bare) = (Sample::default(), Sample::default());
         for _ in 0..ROUNDS / 10 {
-            let _ = (client.call(tool, &arguments), ask_daemon(&socket, tool, &params));
+            let _ = (client.call(tool, &arguments), ask_daemon(&socket, tab, tool, &params));
         }
         for _ in 0..ROUNDS {
             ours.add(client.call(tool, &arguments));
-            bare.add(ask_daemon(&socket, tool, &params));
+            bare.add(ask_daemon(&socket, tab, tool, &params));
         }
         println!(
             "{tool:<10} tool {:>10}  API {:>10}  (medians)   tool {:>10}  API {:>10}  (p99)",
@@ -123,7 +124,7 @@ fn crowd(world: &TabwireWorld) {
 fn throughput(world: &TabwireWorld, agents: usize) -> f64 {
     let clients: Vec<(McpClient, Value)> = (0..agents)
         .map(|_| {
-            let arguments = ["mcp", "--session", "bench", "--policy", "open"];
+            let arguments = ["mcp", "--global", "--session", "bench", "--policy", "open"];
             let mut client = McpClient::start(world.command(&arguments));
             client.call("tab_new", &json!({"url": page()}));
             let wait = json!({"expression": "new Promise((done) => setTimeout(() => done(1), 50))"});
@@ -148,7 +149,7 @@ fn throughput(world: &TabwireWorld, agents: usize) -> f64 {
 
 fn main() {
     let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
-    world.run(&["open", "about:blank", "--session", "bench"]);
+    world.run(&["open", "about:blank", "--global", "--session", "bench"]);
     starts(&world);
     calls(&world);
     crowd(&world);

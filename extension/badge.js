@@ -2,6 +2,7 @@
 
 import * as debuggee from "./debuggee.js";
 import * as link from "./link.js";
+import * as news from "./news.js";
 import * as sharing from "./sharing.js";
 
 const LOOKS = {
@@ -11,7 +12,7 @@ const LOOKS = {
 };
 
 export async function showBadge() {
-  await Promise.all([sharing.load(), debuggee.load()]);
+  await Promise.all([sharing.load(), debuggee.load(), news.load()]);
   const look = currentLook();
   await chrome.action.setBadgeText({ text: look.text });
   await chrome.action.setBadgeBackgroundColor({ color: look.colour });
@@ -22,6 +23,11 @@ export async function showBadge() {
 function currentLook() {
   if (sharing.isPaused()) return LOOKS.paused;
   if (!link.isOpen()) return LOOKS.away;
+  const questions = news.now().approvals.length;
+  if (questions > 0) {
+    const title = `Tabwire: ${questions} ${questions === 1 ? "question waits" : "questions wait"} for your answer`;
+    return { text: `${questions}?`, colour: "#a8321f", title };
+  }
   const driven = debuggee.attachedTabs().length;
   if (driven === 0) return LOOKS.idle;
   const title = `Tabwire: ${driven} ${driven === 1 ? "tab is" : "tabs are"} driven`;

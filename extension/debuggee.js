@@ -4,6 +4,7 @@
 import * as link from "./link.js";
 import { noteRefusal } from "./refusals.js";
 import * as sharing from "./sharing.js";
+import * as sites from "./sites.js";
 import * as tabs from "./tabs.js";
 
 const PROTOCOL = "1.3";
@@ -81,7 +82,7 @@ export async function detachAll(reason) {
 
 /** Sends one command. Everything before it happens at once, so that commands keep their order. */
 export function send({ tab, session, method, params }) {
-  const objection = sharing.objection(tab) ?? neverSent(method);
+  const objection = sharing.objection(tab) ?? neverSent(method) ?? sites.objectionTo(method, params);
   if (objection) return Promise.reject(noteRefusal(method, tab, objection));
   const source = session === undefined ? { tabId: tab } : { tabId: tab, sessionId: session };
   return chrome.debugger.sendCommand(source, method, params ?? {}).then((result) => result ?? {}, protocolFailure);

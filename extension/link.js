@@ -3,6 +3,7 @@
 
 import { carryOut } from "./command.js";
 import * as debuggee from "./debuggee.js";
+import * as news from "./news.js";
 import * as pairing from "./pairing.js";
 import * as sharing from "./sharing.js";
 import * as tabs from "./tabs.js";
@@ -152,6 +153,7 @@ async function opened(socket, messages, welcome) {
     clearInterval(pulse);
     if (line?.socket !== socket) return;
     line = null;
+    news.forget();
     tellWatchers();
     ensure();
   });
@@ -180,6 +182,7 @@ function receive(socket, text) {
   } catch {
     return;
   }
+  if (message?.tell === "news") news.take(message.with);
   if (typeof message?.id !== "number") return;
   carryOut(message, (answer) => {
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));

@@ -2,6 +2,8 @@
 // one, as the user chose. Knows nothing of debuggers or of the daemon. Kept in storage; memory is only a copy of it, so
 // that a command can be judged without waiting.
 
+import * as sites from "./sites.js";
+
 /** Addresses that Chrome lets no extension debug, or that are not ours to touch. */
 const ORDINARY = /^(https?:|data:|blob:|about:blank)/;
 const STORES = /^https:\/\/(chromewebstore\.google\.com|chrome\.google\.com\/webstore|microsoftedge\.microsoft\.com\/addons)/;
@@ -20,11 +22,15 @@ async function read() {
   const kept = await chrome.storage.local.get({ mode: "shared", paused: false });
   const { shared, openers } = await chrome.storage.session.get({ shared: {}, openers: {} });
   const files = await chrome.extension.isAllowedFileSchemeAccess();
-  state = { mode: kept.mode, paused: kept.paused, shared, openers, files };
+  const [tabs] = await Promise.all([chrome.tabs.query({}), sites.load()]);
+  const addresses = new Map(tabs.map((tab) => [tab.id, tab.url || tab.pendingUrl || ""]));
+  state = { mode: kept.mode, paused: kept.paused, shared, openers, files, addresses };
 }
 
 export const mode = () => state.mode;
 export const isPaused = () => state.paused;
+/** Whether Chrome lets this extension into pages of files. */
+export const mayEnterFiles = () => state.files;
 /** Who shared a tab: "user", "agent", or nothing. */
 export const sharedBy = (tab) => state.shared[tab];
 /** The tab whose page opened a tab. */
@@ -38,12 +44,19 @@ export function isRestricted(url) {
   return !ORDINARY.test(url) || STORES.test(url);
 }
 
+/** Notes where a tab is. */
+export const noteAddress = (tab, url) => state.addresses.set(tab, url);
+export const forgetAddress = (tab) => state.addresses.delete(tab);
+
+const isBlocked = (tab) => sites.isBlocked(state.addresses.get(tab) ?? "");
+
 /** Whether the daemon is told of a tab. */
-export const isOpenTo = (tab) => !state.paused && (state.mode === "all" || tab in state.shared);
+export const isOpenTo = (tab) => !state.paused && (state.mode === "all" || tab in state.shared) && !isBlocked(tab);
 
 /** Why a tab must not be touched, or nothing. */
 export function objection(tab) {
   if (state.paused) return { code: "POLICY_DENIED", message: "The user has paused everything in this browser." };
+  if (isBlocked(tab)) return { code: "POLICY_DENIED", message: "The user keeps everybody out of this tab's site in this browser." };
   if (!isOpenTo(tab)) return { code: "POLICY_DENIED", message: "The user has not shared this tab." };
   return null;
 }

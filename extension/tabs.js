@@ -1,6 +1,8 @@
 // Tabs as the daemon is told of them, and the few things it may ask of them. Knows nothing of what is on a page.
 // Nothing here activates a tab or closes one that was not opened for the agent, unless told so in as many words.
 
+import * as debuggee from "./debuggee.js";
+import * as groups from "./groups.js";
 import * as link from "./link.js";
 import * as sharing from "./sharing.js";
 
@@ -82,8 +84,17 @@ export async function tell(id) {
   else link.tell({ event: "tab_gone", with: { tab: id } });
 }
 
+/** Takes the debugger off a tab that is not open to the daemon any more. */
+export async function withdraw(id, reason) {
+  await debuggee.load();
+  if (sharing.isOpenTo(id) || !debuggee.attachedTabs().includes(id)) return;
+  await debuggee.detach(id);
+  link.tell({ event: "detached", with: { tab: id, reason } });
+}
+
 export async function onCreated(tab) {
   await sharing.load();
+  sharing.noteAddress(tab.id, tab.url || tab.pendingUrl || "");
   if (sharing.isOpenTo(tab.id)) await tell(tab.id);
 }
 
@@ -97,14 +108,27 @@ export async function onPopup({ sourceTabId, tabId }) {
 
 export async function onUpdated(id, change) {
   await sharing.load();
+  if (change.groupId !== undefined) await groups.onMoved(id, change.groupId);
+  if (change.url !== undefined) await moved(id, change.url);
   if (!sharing.isOpenTo(id)) return;
   if (change.url !== undefined || change.title !== undefined || change.status === "complete") await tell(id);
+}
+
+/** A tab shows something else; where the user keeps everybody out, it is let go. */
+async function moved(id, url) {
+  const wasOpen = sharing.isOpenTo(id);
+  sharing.noteAddress(id, url);
+  if (!wasOpen || sharing.isOpenTo(id)) return;
+  await withdraw(id, "blocked");
+  await tell(id);
 }
 
 export async function onRemoved(id) {
   await sharing.load();
   const known = sharing.isOpenTo(id);
   await sharing.unshare(id);
+  sharing.forgetAddress(id);
+  await groups.forget(id);
   if (known) link.tell({ event: "tab_gone", with: { tab: id } });
 }
 
@@ -112,6 +136,7 @@ export async function onReplaced(added, removed) {
   await sharing.load();
   const by = sharing.sharedBy(removed);
   await onRemoved(removed);
+  sharing.noteAddress(added, (await chrome.tabs.get(added).catch(() => null))?.url ?? "");
   if (by) await sharing.share(added, by);
   if (sharing.isOpenTo(added)) await tell(added);
 }

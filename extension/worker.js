@@ -3,7 +3,9 @@
 
 import { showBadge } from "./badge.js";
 import * as debuggee from "./debuggee.js";
+import * as groups from "./groups.js";
 import * as link from "./link.js";
+import * as news from "./news.js";
 import * as sharing from "./sharing.js";
 import * as tabs from "./tabs.js";
 import { answerView } from "./view.js";
@@ -16,8 +18,7 @@ chrome.runtime.onInstalled.addListener(() => wake());
 chrome.runtime.onStartup.addListener(() => wake());
 chrome.alarms.onAlarm.addListener(() => wake());
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
-  // Pages of this extension only; no web page and no other extension is listened to.
-  if (sender.id !== chrome.runtime.id) return false;
+  if (!isOwnView(sender)) return false;
   answerView(message).then(answer);
   return true;
 });
@@ -31,9 +32,20 @@ chrome.tabs.onUpdated.addListener((id, change, tab) => tabs.onUpdated(id, change
 chrome.tabs.onRemoved.addListener((id) => tabs.onRemoved(id));
 chrome.tabs.onReplaced.addListener((added, removed) => tabs.onReplaced(added, removed));
 
+chrome.tabGroups.onRemoved.addListener((group) => groups.onGone(group));
+
 sharing.onChange(() => showBadge());
+news.onChange(() => {
+  showBadge();
+  groups.arrange();
+});
 link.onChange(() => showBadge());
 wake();
+
+/** Pages of this extension only, and not in a frame; no web page and no other extension is listened to. */
+function isOwnView({ id, url, frameId }) {
+  return id === chrome.runtime.id && (url ?? "").startsWith(chrome.runtime.getURL("")) && (frameId ?? 0) === 0;
+}
 
 async function wake() {
   await chrome.alarms.create(WAKE_ALARM, { periodInMinutes: WAKE_PERIOD_MINUTES });

@@ -1,22 +1,31 @@
-// The options page: pairing, which tabs can be driven, what was refused. Knows nothing beyond what the worker says.
+// The options page: pairing, which tabs and sites can be driven, the policy, what was refused. Knows nothing beyond what
+// the worker says.
+
+import { fill, grantRow, make, refusalRow, say } from "../element.js";
 
 const part = (id) => document.getElementById(id);
 const modes = [...document.querySelectorAll("input[name=mode]")];
 
 async function ask(request) {
-  show(await chrome.runtime.sendMessage(request));
+  const state = await chrome.runtime.sendMessage(request);
+  show(state);
+  return state;
 }
 
 function show(state) {
   const { connected, daemon, host, manual } = state;
-  part("pairing").textContent = connected ? `Connected to Tabwire ${daemon?.version ?? ""}.` : "Not connected.";
-  part("pairing").className = connected ? "good" : "warning";
+  const paired = connected ? `Connected to Tabwire ${daemon?.version ?? ""}.` : "Not connected.";
+  say(part("pairing"), paired, connected ? "good" : "warning");
   part("host").textContent = hostSentence(host, manual);
   for (const mode of modes) mode.checked = mode.value === state.mode;
+  showAccess(state);
+  // What is being typed is not taken away.
+  if (document.activeElement !== part("blocked")) part("blocked").value = state.blocked.join("\n");
+  showPolicy(state);
+  fill(part("refusals"), state.refusals.map(refusalRow), part("no-refusals"), "Nothing was refused.");
   part("version").textContent = chrome.runtime.getManifest().version;
   part("install").textContent = state.install;
-  part("no-refusals").hidden = state.refusals.length > 0;
-  part("refusals").replaceChildren(...state.refusals.map(refusalRow));
+  part("left-out").textContent = state.leftOut > 0 ? `, ${state.leftOut} events left out` : "";
 }
 
 function hostSentence(host, manual) {
@@ -25,15 +34,50 @@ function hostSentence(host, manual) {
   return `The native host does not answer (${host}). Run \`tabwire extension install\`, or pair by hand.`;
 }
 
-function refusalRow({ when, what, message }) {
-  const item = document.createElement("li");
-  const time = document.createElement("time");
-  time.textContent = new Date(when).toLocaleTimeString();
-  item.append(time, `${what}: ${message}`);
-  return item;
+function showAccess({ files, incognito }) {
+  part("files").textContent = files
+    ? "Pages of files can be shared: Chrome's “Allow access to file URLs” is on."
+    : "Pages of files cannot be shared, and no file can be uploaded: Chrome's “Allow access to file URLs” is off.";
+  part("incognito").textContent = incognito
+    ? "Private windows are allowed by Chrome, and not touched: the extension does not run in them."
+    : "Private windows are never touched: the extension does not run in them.";
+}
+
+function showPolicy({ policy, grants, decided, connected }) {
+  part("policy").textContent = connected ? policySentence(policy) : "Not connected: the policy is Tabwire's.";
+  part("policy").className = policy?.fault ? "warning" : "";
+  part("rules").replaceChildren(...(policy?.rules ?? []).map(ruleRow));
+  const revoke = (grant) => ask({ ask: "revoke", grant });
+  fill(part("grants"), grants.map((grant) => grantRow(grant, revoke)), part("no-grants"), "Nothing.");
+  fill(part("decided"), decided.map(decidedRow), part("no-decided"), "Nothing.");
+}
+
+function policySentence(policy) {
+  if (!policy) return "";
+  if (policy.fault) return policy.fault;
+  const unlisted = policy.unlisted === "deny" ? "refused" : "asked about";
+  return `What nothing is said about is ${unlisted}. Rules are in ${policy.file}.`;
+}
+
+function ruleRow({ site, allow, ask: asked, deny }) {
+  const words = [["allow", allow], ["ask", asked], ["deny", deny]].filter(([, list]) => list?.length > 0);
+  return make("li", {}, make("strong", {}, String(site)), make("span", { look: "quiet" }, ` ${words.map(([word, list]) => `${word} ${[].concat(list).join(", ")}`).join("; ")}`));
+}
+
+function decidedRow({ who, client, site, capability, answer, by }) {
+  return make("li", {}, make("strong", {}, site), make("span", { look: "quiet" }, ` ${capability} for ${client || who}: ${answer}, by ${by}`));
+}
+
+async function keepOut() {
+  const wanted = part("blocked").value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+  part("keep-out").focus();
+  const { blocked } = await ask({ ask: "sites", blocked: wanted });
+  const lost = wanted.length - blocked.length;
+  say(part("sites-state"), lost > 0 ? `Kept ${blocked.length}; ${lost} of the lines say no host, or one twice.` : `Kept ${blocked.length}.`, lost > 0 ? "warning" : "good");
 }
 
 part("connect").addEventListener("click", () => ask({ ask: "connect" }));
+part("keep-out").addEventListener("click", keepOut);
 part("forget").addEventListener("click", () => ask({ ask: "pair", manual: null }));
 part("manual").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -42,4 +86,5 @@ part("manual").addEventListener("submit", (event) => {
   ask({ ask: "pair", manual });
 });
 for (const mode of modes) mode.addEventListener("change", () => ask({ ask: "mode", mode: mode.value }));
+chrome.storage.onChanged.addListener(() => ask({ ask: "state" }));
 ask({ ask: "state" });

@@ -1,74 +1,128 @@
-// The popup: how things stand, sharing this tab, stopping everything. Knows nothing beyond what the worker says.
+// The popup: how things stand, questions and their answers, sharing this tab, stopping everything. Knows nothing beyond
+// what the worker says.
+
+import { button, fill, grantRow, make, refusalRow, say } from "../element.js";
+import { countDown, questionCards } from "./question.js";
 
 const part = (id) => document.getElementById(id);
+const SECOND_MS = 1_000;
+
+/** Questions that were answered here, until the news say what became of them. */
+const answered = new Map();
+let held = false;
 
 async function ask(request) {
-  show(await chrome.runtime.sendMessage(request));
+  const state = await chrome.runtime.sendMessage(request);
+  show(state);
+  if (state.failed) tellOutcome(state.failed, "warning");
 }
 
 function show(state) {
   showConnection(state);
+  showQuestions(state);
   showFront(state);
   showTabs(state);
+  showGrants(state);
+  showRefusals(state);
   const pause = part("pause");
   pause.textContent = state.paused ? "Go on" : "Pause everything";
   pause.onclick = () => ask({ ask: "pause", paused: !state.paused });
 }
 
-function showConnection({ connected, paused, host }) {
+function showConnection({ connected, paused, host, manual }) {
   const connection = part("connection");
   if (paused) say(connection, "paused", "warning");
   else if (connected) say(connection, "connected", "good");
-  else say(connection, host === "found" ? "not running" : "not paired", "warning");
+  else say(connection, host === "found" || manual ? "not running" : "not paired", "warning");
 }
 
-function showFront({ front, mode }) {
-  const button = part("share");
-  button.hidden = mode === "all";
-  if (!front || front.restricted) {
-    say(part("front-state"), front ? "Chrome lets no extension into this kind of page." : "There is no tab here.");
-    button.disabled = true;
-    button.textContent = "Share this tab";
-    return;
+function showQuestions({ approvals, decided }) {
+  for (const one of decided.filter(({ id }) => answered.has(id))) {
+    const chosen = answered.get(one.id);
+    answered.delete(one.id);
+    if (chosen === one.answer) tellOutcome(`${one.site}: ${WORDS[one.answer]}.`, "good");
+    else tellOutcome(`${one.site}: ${WORDS[one.answer]}, answered first by ${one.by}.`, "warning");
   }
-  button.disabled = false;
-  if (mode === "all") say(part("front-state"), "Every ordinary tab is shared; see the options.");
-  else if (front.shared === "agent") say(part("front-state"), "Opened for the agent.");
-  else say(part("front-state"), front.shared ? "Shared: it can be read and driven." : "Not shared: nobody sees it.");
-  button.textContent = front.shared ? "Stop sharing this tab" : "Share this tab";
-  button.onclick = () => ask({ ask: front.shared ? "unshare" : "share", tab: front.tab });
+  part("questions-section").hidden = approvals.length === 0;
+  const list = part("questions");
+  // A card that stays is left alone, so that nothing moves under a finger or loses the focus.
+  const before = [...list.children].map((one) => one.dataset.question).join();
+  if (before === approvals.map((one) => one.id).join()) return;
+  list.replaceChildren(...questionCards(approvals, answer));
+  approvals.forEach((one, at) => (list.children[at].dataset.question = one.id));
+}
+
+const WORDS = { once: "allowed once", session: "allowed for this session", always: "allowed from now on", no: "not allowed" };
+
+function answer(question, chosen) {
+  answered.set(question, chosen);
+  ask({ ask: "answer", question, answer: chosen });
+}
+
+function tellOutcome(text, look) {
+  const outcome = part("outcome");
+  outcome.hidden = false;
+  say(outcome, text, `notice ${look}`);
+}
+
+function showFront({ front, mode, paused }) {
+  const share = part("share");
+  const state = part("front-state");
+  share.hidden = mode === "all";
+  share.disabled = !front || front.restricted || front.blocked;
+  share.textContent = front?.shared ? "Stop sharing this tab" : "Share this tab";
+  share.onclick = () => ask({ ask: front.shared ? "unshare" : "share", tab: front.tab });
+  say(state, frontSentence(front, mode, paused));
+}
+
+function frontSentence(front, mode, paused) {
+  if (!front) return "There is no tab here.";
+  if (front.restricted) return restrictedSentence(front.url);
+  if (front.blocked) return "You keep everybody out of this site; see the options.";
+  if (paused) return "Everything is paused: nobody sees it.";
+  if (mode === "all") return "Every ordinary tab is shared; see the options.";
+  if (front.shared === "agent") return `Opened for ${front.agent ?? "the agent"}.`;
+  return front.shared ? "Shared: it can be read and driven." : "Not shared: nobody sees it.";
+}
+
+function restrictedSentence(url) {
+  if (url.startsWith("file:")) return "A file: switch on “Allow access to file URLs” at chrome://extensions to share it.";
+  return "Chrome lets no extension into this kind of page.";
 }
 
 function showTabs({ tabs, paused, mode }) {
-  const empty = part("no-tabs");
-  empty.hidden = tabs.length > 0;
-  empty.textContent = paused ? "Everything is paused." : "No tab is shared.";
-  part("tabs").replaceChildren(...tabs.map((tab) => row(tab, mode)));
+  const sentence = paused ? "Everything is paused." : "No tab is shared.";
+  fill(part("tabs"), tabs.map((tab) => tabRow(tab, mode)), part("no-tabs"), sentence);
 }
 
-function row({ tab, title, url, driven }, mode) {
-  const item = document.createElement("li");
-  const name = document.createElement("span");
-  name.className = "title";
-  name.textContent = title || url;
-  name.title = url;
-  const state = document.createElement("span");
-  say(state, driven ? "driven" : "idle", driven ? "good" : "quiet");
-  item.append(name, state);
-  if (mode === "shared") {
-    const stop = document.createElement("button");
-    stop.type = "button";
-    stop.textContent = "Stop";
-    stop.setAttribute("aria-label", `Stop sharing ${title || url}`);
-    stop.onclick = () => ask({ ask: "unshare", tab });
-    item.append(stop);
-  }
+function tabRow({ tab, title, url, driven, restricted, drivers }, mode) {
+  const name = title || url;
+  const who = drivers.length > 0 ? drivers.join(", ") : "driven";
+  const [text, look] = restricted ? ["off limits", "warning"] : driven ? [who, "good"] : ["idle", "quiet"];
+  const item = make("li", { look: "row" }, make("span", { look: "title", title: url }, name), make("span", { look: `state ${look}`, title: text }, text));
+  if (mode === "shared") item.append(button("Stop", () => ask({ ask: "unshare", tab }), { look: "small", label: `Stop sharing ${name}` }));
   return item;
 }
 
-function say(element, text, look = "") {
-  element.textContent = text;
-  element.className = look;
+function showGrants({ grants, connected }) {
+  part("grant-count").textContent = grants.length > 0 ? String(grants.length) : "";
+  const sentence = connected ? "Nothing is granted." : "Not connected.";
+  const revoke = (grant) => ask({ ask: "revoke", grant });
+  fill(part("grants"), grants.map((grant) => grantRow(grant, revoke)), part("no-grants"), sentence);
 }
 
+function showRefusals({ refusals }) {
+  part("refusal-count").textContent = refusals.length > 0 ? String(refusals.length) : "";
+  fill(part("refusals"), refusals.slice(0, 10).map(refusalRow), part("no-refusals"), "Nothing was refused.");
+}
+
+/** Whatever the worker keeps may be shown here: one look for many changes at once. */
+chrome.storage.onChanged.addListener(async () => {
+  if (held) return;
+  held = true;
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  held = false;
+  ask({ ask: "state" });
+});
+setInterval(() => countDown(part("questions")), SECOND_MS);
 ask({ ask: "state" });

@@ -15,10 +15,10 @@ use crate::chromium::Chromium;
 use crate::fixture_site::FixtureSite;
 use crate::squatter::take_visitor;
 use crate::waiting::{eventually, find_eventually};
-use crate::world::World;
+use crate::world::{World, wait};
 
 /// A browser with the extension, and the native host registered in its profile.
-fn own_browser(world: &World) -> Chromium {
+pub(crate) fn own_browser(world: &World) -> Chromium {
     Chromium::with_extension(|profile| {
         let profile = format!("{}/", profile.display());
         let installed = world.json(&["extension", "install", "--browser", &profile, "--wait", "0s"]);
@@ -32,7 +32,7 @@ fn connected(world: &World) -> Vec<Value> {
     status["connected"].as_array().cloned().expect("a list")
 }
 
-fn await_connected(world: &World) -> Value {
+pub(crate) fn await_connected(world: &World) -> Value {
     find_eventually(40, || connected(world).first().cloned()).expect("the extension connects")
 }
 
@@ -50,12 +50,13 @@ fn the_users_own_browser_is_driven_through_its_extension() {
     let paired = await_connected(&world);
     assert_eq!(paired["browser"], "Chromium");
 
-    let guarded = world.run(&["--json", "open", "--upstream", "extension", &site.page("/frames")]);
-    assert_eq!(
-        guarded.failure(),
-        ("POLICY_DENIED".to_owned(), 3),
-        "nothing is granted in the user's own browser"
-    );
+    let page = site.page("/frames");
+    let guarded = world.start(&["--json", "open", "--upstream", "extension", &page]);
+    let asked =
+        find_eventually(20, || world.json(&["approvals"])["pending"][0]["id"].as_str().map(str::to_owned));
+    let asked = asked.expect("nothing is granted in the user's own browser, and the user is asked");
+    world.run(&["approvals", "answer", &asked, "no", "--without-terminal"]).succeeded();
+    assert_eq!(wait(guarded, &["open"]).failure(), ("POLICY_DENIED".to_owned(), 3));
     world.run(&["close"]);
 
     let open = ["--upstream", "extension", "--policy", "open"];

@@ -12,7 +12,7 @@ use tabwire_engine::{
 };
 use tabwire_policy::ActionNeed;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery};
-use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
+use tabwire_wire::{ClientName, ErrorCode, Failure, SessionKey, TabId};
 
 use crate::caller::Caller;
 use crate::checkpoint::Checkpoint;
@@ -22,6 +22,7 @@ use crate::guarded_logins::GuardedLogins;
 use crate::limits::{ACTING_DEADLINE, ACTION_DEADLINE};
 use crate::live_session::LiveSession;
 use crate::note::Note;
+use crate::policy_desk::now;
 use crate::remembered::checked_base;
 use crate::request_files::RequestFiles;
 use crate::session::{Ready, Session};
@@ -87,12 +88,30 @@ impl Daemon {
     ) -> Result<ActionAnswer, Failure> {
         let asker = caller.named(request.client.as_ref().map(ClientName::as_str), None);
         let mut note = Note::of_action(&self.scribe, name, &request, asker);
+        let (key, who) = (request.key(), note.asker_told());
         let outcome = self.act_noted(name, request, &mut note).await;
+        if let Err(failure) = &outcome {
+            self.tell_refusal(&key, name, who, failure);
+        }
         let told = note.finish(outcome.as_ref().err()).await;
         outcome.map(|mut answer| {
             answer.notices.extend(told);
             answer
         })
+    }
+
+    /// Tells the user in whose own browser something was refused.
+    fn tell_refusal(&self, key: &SessionKey, action: &str, who: String, failure: &Failure) {
+        if failure.code != ErrorCode::PolicyDenied {
+            return;
+        }
+        let Some(Ok(Some(live))) = self.sessions.find(key).map(|session| session.peek_live()) else { return };
+        if let Some(install) = live.browser.install() {
+            let told = json!({
+                "when": now(), "who": who, "session": key.name, "action": action, "message": failure.message,
+            });
+            self.extensions.note_refusal(install, told);
+        }
     }
 
     async fn act_noted(

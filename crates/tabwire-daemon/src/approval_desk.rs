@@ -2,16 +2,16 @@
 //!
 //! Knows nothing of how people are reached: whoever can reach one attends and hands the answer in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tabwire_policy::Patience;
 use tabwire_wire::{ClientName, ErrorCode, Failure};
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{oneshot, watch};
 
-use crate::limits::{APPROVAL_DEADLINE, APPROVALS, ATTENDANCE_GRACE};
+use crate::limits::{APPROVAL_DEADLINE, APPROVALS, APPROVALS_DECIDED, ATTENDANCE_GRACE};
 
 /// The id of a question, such as `a3`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -84,7 +84,22 @@ pub enum Outcome {
 #[derive(Debug, Default)]
 pub struct ApprovalDesk {
     state: Mutex<State>,
-    changed: Notify,
+    /// Counts changes, for those who wait for one.
+    changes: watch::Sender<u64>,
+}
+
+/// A question that was answered, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DecidedApproval {
+    /// Its id.
+    pub id: ApprovalId,
+    /// What was asked.
+    #[serde(flatten)]
+    pub question: ApprovalQuestion,
+    /// The answer.
+    pub answer: ApprovalAnswer,
+    /// Where it was given.
+    pub by: String,
 }
 
 #[derive(Debug, Default)]
@@ -93,6 +108,8 @@ struct State {
     pending: BTreeMap<ApprovalId, Waiting>,
     /// Those who attend, each for one client's questions or for everybody's.
     attending: BTreeMap<u64, Option<ClientName>>,
+    /// What was answered lately, the newest first.
+    decided: VecDeque<DecidedApproval>,
     /// When somebody last attended to everybody's questions.
     last_seen: Option<Instant>,
 }
@@ -121,13 +138,29 @@ struct Asked<'a> {
 impl Drop for Asked<'_> {
     fn drop(&mut self) {
         self.desk.state().pending.remove(&self.id);
-        self.desk.changed.notify_waiters();
+        self.desk.has_changed();
     }
 }
 
 impl ApprovalDesk {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn has_changed(&self) {
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Tells when questions come, are answered or go.
+    #[must_use]
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    /// What was answered lately, the newest first.
+    #[must_use]
+    pub fn decided(&self) -> Vec<DecidedApproval> {
+        self.state().decided.iter().cloned().collect()
     }
 
     /// Asks, and waits for the answer.
@@ -148,7 +181,7 @@ impl ApprovalDesk {
             state.pending.insert(id.clone(), Waiting { question, until, answer });
             id
         };
-        self.changed.notify_waiters();
+        self.has_changed();
         let _asked = Asked { desk: self, id };
         match tokio::time::timeout(APPROVAL_DEADLINE, answered).await {
             Ok(Ok(answer)) => Outcome::Answered(answer),
@@ -176,19 +209,28 @@ impl ApprovalDesk {
             .collect()
     }
 
-    /// Answers a question.
+    /// Answers a question; `by` says where. The first answer is the one that counts.
     ///
     /// # Errors
     /// When it is answered already, or its time is up.
-    pub fn answer(&self, id: &str, answer: ApprovalAnswer) -> Result<ApprovalQuestion, Failure> {
-        let waiting = self.state().pending.remove(&ApprovalId(id.to_owned()));
+    pub fn answer(&self, id: &str, answer: ApprovalAnswer, by: &str) -> Result<ApprovalQuestion, Failure> {
+        let id = ApprovalId(id.to_owned());
+        let waiting = self.state().pending.remove(&id);
         let gone = || {
             Failure::new(ErrorCode::BadArgs, format!("There is no question `{id}`: answered, or too late."))
                 .with_hint("Run `tabwire approvals` to see those there are.")
         };
         let waiting = waiting.ok_or_else(gone)?;
         waiting.answer.send(answer).map_err(|_| gone())?;
-        Ok(waiting.question)
+        let question = waiting.question;
+        {
+            let mut state = self.state();
+            let (by, question) = (by.to_owned(), question.clone());
+            state.decided.push_front(DecidedApproval { id: id.clone(), question, answer, by });
+            state.decided.truncate(APPROVALS_DECIDED);
+        }
+        self.has_changed();
+        Ok(question)
     }
 
     /// Somebody is there from now on: for one client's questions, or for everybody's.
@@ -214,17 +256,18 @@ impl State {
 impl Attendance {
     /// The questions that wait, as soon as there are any; none when there are none in time.
     pub async fn next(&self, patience: Duration) -> Vec<PendingApproval> {
+        let mut changes = self.desk.changes();
         let waiting = async {
             loop {
-                let changed = self.desk.changed.notified();
-                tokio::pin!(changed);
                 // Listening before looking, so that nothing that comes in between is missed.
-                changed.as_mut().enable();
+                changes.mark_unchanged();
                 let pending = self.desk.pending(self.client.as_ref());
                 if !pending.is_empty() {
                     return pending;
                 }
-                changed.await;
+                if changes.changed().await.is_err() {
+                    return Vec::new();
+                }
             }
         };
         tokio::time::timeout(patience, waiting).await.unwrap_or_default()
@@ -266,12 +309,15 @@ mod tests {
         let answering = async {
             let pending = attendance.next(Duration::from_secs(5)).await;
             let id = pending[0].id.to_string();
-            desk.answer(&id, ApprovalAnswer::Session).expect("it waits");
-            desk.answer(&id, ApprovalAnswer::No).expect_err("only once")
+            desk.answer(&id, ApprovalAnswer::Session, "a test").expect("it waits");
+            desk.answer(&id, ApprovalAnswer::No, "elsewhere").expect_err("only once")
         };
         let (outcome, again) = tokio::join!(asking, answering);
         assert_eq!(outcome, Outcome::Answered(ApprovalAnswer::Session));
         assert_eq!(again.code, ErrorCode::BadArgs);
+        let decided = desk.decided();
+        let told: Vec<_> = decided.iter().map(|one| (one.answer, one.by.as_str())).collect();
+        assert_eq!(told, [(ApprovalAnswer::Session, "a test")], "the first answer is the one that counts");
         assert!(desk.pending(None).is_empty());
     }
 

@@ -10,6 +10,8 @@ use tabwire_wire::UpstreamKind;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
+use crate::driver_board::DriverBoard;
+
 /// A connection to one browser, ready for a hub.
 #[derive(Debug)]
 pub struct BrowserLink {
@@ -20,6 +22,8 @@ pub struct BrowserLink {
     pub(crate) earlier_house: Option<String>,
     /// Where downloads wait until they are placed; absent when the browser's disk may not be ours.
     pub(crate) staging: Option<PathBuf>,
+    /// Where its user is told who drives what; absent when nobody wants to know.
+    pub(crate) board: Option<DriverBoard>,
 }
 
 impl BrowserLink {
@@ -39,13 +43,15 @@ impl BrowserLink {
             keeper: Some(keeper),
             earlier_house: claim.house,
             staging: None,
+            board: None,
         })
     }
 
     /// The user's own browser, emulated in front of its extension.
-    pub(crate) fn of_extension((source, sink): (FrameSource, FrameSink)) -> Self {
+    pub(crate) fn of_extension((source, sink): (FrameSource, FrameSink), board: DriverBoard) -> Self {
         let (keeper, earlier_house, staging) = (None, None, None);
-        Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging }
+        let board = Some(board);
+        Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging, board }
     }
 
     /// Has downloads in shared contexts saved in this directory until they go to their clients.
@@ -78,6 +84,7 @@ impl BrowserLink {
             keeper: None,
             earlier_house: None,
             staging: None,
+            board: None,
         })
     }
 }

@@ -92,8 +92,9 @@ impl Daemon {
             let guard =
                 Some(policy.guard(GuardedClient::Bare, live.options.policy(), &key, live.browser.ownership));
             let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone(), guard };
-            let departure = Note::of_departure(&scribe, key.clone(), asker);
-            let place = Place { _permit: permit, _departure: departure };
+            let name = asker.name.clone().unwrap_or_else(|| format!("a CDP client of {}", key.name));
+            let departure = Some(Note::of_departure(&scribe, key.clone(), asker));
+            let place = Place { name, _permit: permit, _departure: departure };
             match live.browser.hub.join_in_place(source, sink, options, Some(place)).await {
                 Ok(client) => tracing::info!(%client, session = %key, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),

@@ -17,6 +17,7 @@ use tokio::sync::{Notify, Semaphore, watch};
 use crate::approval_desk::ApprovalDesk;
 use crate::config::DaemonConfig;
 use crate::extension_desk::ExtensionDesk;
+use crate::extension_news::People;
 use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
 use crate::gate::{Gate, Secrets};
@@ -135,7 +136,14 @@ impl Daemon {
         })?;
         Handshake::new(instance.clone(), port, &token).write(&config.paths.handshake())?;
         let tasks = TaskGroup::new();
-        let extensions = Arc::new(ExtensionDesk::new(config.paths.extension_key(), tasks.clone()));
+        let scribe = Scribe::start(config.journal.then(|| config.paths.journal()).as_deref());
+        let approvals = Arc::<ApprovalDesk>::default();
+        let people = People {
+            approvals: Arc::clone(&approvals),
+            policy: Arc::clone(&policy),
+            scribe: Arc::clone(&scribe),
+        };
+        let extensions = Arc::new(ExtensionDesk::new(config.paths.extension_key(), tasks.clone(), people));
         let files = Arc::new(FileShelf::new(config.paths.state.clone()));
         let daemon = Arc::new(Self {
             port,
@@ -151,8 +159,8 @@ impl Daemon {
             }),
             files,
             policy,
-            approvals: Arc::default(),
-            scribe: Scribe::start(config.journal.then(|| config.paths.journal()).as_deref()),
+            approvals,
+            scribe,
             concealment: Arc::default(),
             tasks,
             work: Work::default(),

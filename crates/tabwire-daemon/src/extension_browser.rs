@@ -8,6 +8,7 @@ use tabwire_extension::link_message::{Hello, Present};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::driver_board::DriverBoard;
 use crate::limits::EXTENSION_PROBE;
 
 /// The two halves of a line.
@@ -21,6 +22,8 @@ pub(crate) enum LineCommand {
     Serve(oneshot::Sender<Result<Ends, Failure>>),
     /// Is anybody there?
     Probe(oneshot::Sender<()>),
+    /// Something for the user to see there; the newest takes the place of the one before.
+    Tell(String),
     /// Its key is not good any more.
     Dismiss,
 }
@@ -39,6 +42,8 @@ pub(crate) struct ExtensionBrowser {
     /// Which run of the browser.
     pub(crate) run: String,
     pub(crate) commands: mpsc::Sender<LineCommand>,
+    /// Who drives what in it.
+    pub(crate) board: DriverBoard,
 }
 
 impl ExtensionBrowser {
@@ -50,6 +55,7 @@ impl ExtensionBrowser {
             version: hello.version.clone(),
             run: run.to_owned(),
             commands,
+            board: DriverBoard::default(),
         }
     }
 

@@ -12,11 +12,15 @@ use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, watch};
 
 use crate::extension_browser::{Ends, ExtensionBrowser, LineCommand};
+use crate::extension_news::{ExtensionNews, People, Refusals, note_refusal};
 use crate::extension_task::ExtensionTask;
 use crate::limits::EXTENSIONS;
 
 /// Commands that may wait for a browser's task.
 const COMMANDS: usize = 16;
+
+/// Words of a browser's user that may wait.
+const WORDS: usize = 16;
 
 /// The user's own browsers.
 #[derive(Debug)]
@@ -26,11 +30,19 @@ pub(crate) struct ExtensionDesk {
     browsers: Mutex<BTreeMap<String, ExtensionBrowser>>,
     /// Counts arrivals, for those who wait for one.
     arrivals: watch::Sender<u64>,
+    people: People,
+    refusals: Refusals,
 }
 
 impl ExtensionDesk {
-    pub(crate) fn new(key: PathBuf, tasks: TaskGroup) -> Self {
-        Self { key, tasks, browsers: Mutex::default(), arrivals: watch::Sender::new(0) }
+    pub(crate) fn new(key: PathBuf, tasks: TaskGroup, people: People) -> Self {
+        let (arrivals, refusals) = (watch::Sender::new(0), Refusals::default());
+        Self { key, tasks, browsers: Mutex::default(), arrivals, people, refusals }
+    }
+
+    /// Tells the user of a browser that something was refused in it.
+    pub(crate) fn note_refusal(&self, install: &str, told: Value) {
+        note_refusal(&self.refusals, install, told);
     }
 
     pub(crate) fn key_file(&self) -> &Path {
@@ -70,9 +82,12 @@ impl ExtensionDesk {
             tracing::warn!("too many browsers; one more is turned away");
             return;
         }
+        let (words, heard) = mpsc::channel(WORDS);
+        let news = ExtensionNews::new(self.people.clone(), &browser, heard, &self.refusals);
         browsers.insert(hello.install.clone(), browser);
-        let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver);
+        let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver, words);
         self.tasks.start("extension", task.run());
+        self.tasks.start("extension-news", news.run());
     }
 
     /// The browser that is meant, once it is there and answers.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use bytes::BytesMut;
 use tabwire_cdp::{Farewell, Flush, Framed, TransportError, channel_pair};
 use tabwire_extension::link_message::{BrowserFacts, Present};
+use tabwire_extension::user_word::UserWord;
 use tabwire_extension::{EmulatedBrowser, Output};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, oneshot};
@@ -52,6 +53,10 @@ pub(crate) struct ExtensionTask {
     heard: Instant,
     /// Since when the extension has been away.
     away: Option<Instant>,
+    /// What its user is to see, told anew on every line.
+    news: Option<String>,
+    /// Where what its user says goes.
+    words: mpsc::Sender<UserWord>,
 }
 
 /// What woke the loop.
@@ -76,6 +81,7 @@ impl ExtensionTask {
         present: &Present,
         line: Ends,
         commands: mpsc::Receiver<LineCommand>,
+        words: mpsc::Sender<UserWord>,
     ) -> Self {
         Self {
             browser: EmulatedBrowser::new(&session_scope(), facts, present),
@@ -87,6 +93,8 @@ impl ExtensionTask {
             next_probe: FIRST_PROBE,
             heard: Instant::now(),
             away: None,
+            news: None,
+            words,
         }
     }
 
@@ -157,7 +165,11 @@ impl ExtensionTask {
             }
             return;
         }
-        self.browser.from_extension(frame);
+        match UserWord::find(frame) {
+            // Somebody who clicks faster than it is heard clicks again.
+            Some(word) => drop(self.words.try_send(word)),
+            None => self.browser.from_extension(frame),
+        }
     }
 
     fn command(&mut self, command: LineCommand) -> Next {
@@ -171,6 +183,7 @@ impl ExtensionTask {
                 (self.away, self.heard) = (None, Instant::now());
                 self.probes.clear();
                 self.browser.link_restored(&present);
+                self.tell_news();
                 for caller in std::mem::take(&mut self.callers) {
                     self.probe(Some(caller));
                 }
@@ -180,9 +193,19 @@ impl ExtensionTask {
                 let _ = reply.send(served);
             }
             LineCommand::Probe(reply) => self.probe(Some(reply)),
+            LineCommand::Tell(news) => {
+                self.news = Some(news);
+                self.tell_news();
+            }
             LineCommand::Dismiss => return Next::End,
         }
         Next::GoOn
+    }
+
+    fn tell_news(&mut self) {
+        if let (Some(line), Some(news)) = (&mut self.line, &self.news) {
+            line.ends.1.enqueue(BytesMut::from(news.as_bytes()));
+        }
     }
 
     fn take_hub(&mut self) -> Ends {

@@ -223,7 +223,7 @@ impl Fleet {
         if let Some(served) = self.find(|served| served.is_install(&browser.install)) {
             return Ok(served);
         }
-        let link = BrowserLink::of_extension(browser.serve().await?);
+        let link = BrowserLink::of_extension(browser.serve().await?, browser.board.clone());
         tracing::info!(install = %browser.install, product = %browser.product, "the user's own browser is used");
         let extension = Some((browser.install.clone(), browser.run()));
         self.serve_as(link, Ownership::Attached, None, None, extension).await

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
 use crate::download_file;
+use crate::driver_board::DriverBoard;
 use crate::hub::{HubCommand, HubFacts, HubState, Joining};
 use crate::limits::{
     FRAMES_IN_A_ROW, PUMP_BYTES, TICK, UPSTREAM_LOST, UPSTREAM_SILENCE, UPSTREAM_WAITING_BYTES,
@@ -39,7 +40,7 @@ struct Line {
     /// To be disconnected once its queue is written.
     closing: Option<&'static str>,
     /// Held as long as the client is there.
-    _place: Option<Place>,
+    place: Option<Place>,
 }
 
 /// Who waits for something the mux reports.
@@ -58,6 +59,7 @@ pub(crate) struct HubTask {
     waiting: usize,
     keeper: Option<KeeperLine>,
     earlier_house: Option<String>,
+    board: Option<DriverBoard>,
     lines: HashMap<ClientId, Line>,
     readers: FuturesUnordered<Boxed<Read>>,
     flushers: FuturesUnordered<Boxed<Flushed>>,
@@ -106,6 +108,7 @@ impl HubTask {
             waiting: 0,
             keeper: link.keeper,
             earlier_house: link.earlier_house,
+            board: link.board,
             lines: HashMap::new(),
             readers: FuturesUnordered::new(),
             flushers: FuturesUnordered::new(),
@@ -257,6 +260,7 @@ impl HubTask {
 
     fn tick(&mut self, now: Instant) -> Result<(), &'static str> {
         self.mux.tick(now);
+        self.write_board();
         if self.kind == UpstreamKind::Websocket {
             let silence = now.duration_since(self.heard);
             if silence > UPSTREAM_LOST {
@@ -270,13 +274,20 @@ impl HubTask {
         Ok(())
     }
 
+    fn write_board(&self) {
+        let Some(board) = &self.board else { return };
+        let name = |client: ClientId| Some(self.lines.get(&client)?.place.as_ref()?.name.clone());
+        board.write(
+            self.mux.attachments().filter_map(|(client, target)| Some((name(client)?, target.clone()))),
+        );
+    }
+
     fn join(&mut self, joining: Joining, now: Instant) {
         let Joining { source, sink, options, place, reply } = joining;
         self.next_client += 1;
         let client = ClientId(self.next_client);
         let reader = self.read_next(client, source);
-        let line =
-            Line { queue: ClientQueue::default(), sink: Some(sink), reader, closing: None, _place: place };
+        let line = Line { queue: ClientQueue::default(), sink: Some(sink), reader, closing: None, place };
         self.lines.insert(client, line);
         self.mux.client_joined(client, options, now);
         let _ = reply.send(client);

@@ -15,10 +15,12 @@ mod config;
 mod daemon;
 mod dangerous_extension;
 mod download_file;
+mod driver_board;
 mod extension_browser;
 mod extension_desk;
 mod extension_endpoint;
 mod extension_key;
+mod extension_news;
 mod extension_task;
 mod ffmpeg;
 mod file_fault;
@@ -74,7 +76,8 @@ mod waking_clock;
 mod wish;
 
 pub use approval_desk::{
-    ApprovalAnswer, ApprovalDesk, ApprovalId, ApprovalQuestion, Attendance, Outcome, PendingApproval,
+    ApprovalAnswer, ApprovalDesk, ApprovalId, ApprovalQuestion, Attendance, DecidedApproval, Outcome,
+    PendingApproval,
 };
 pub use browser_link::BrowserLink;
 pub use config::DaemonConfig;

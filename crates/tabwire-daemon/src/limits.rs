@@ -209,5 +209,11 @@ pub const EXTENSION_SILENCE: Duration = Duration::from_secs(5);
 /// The user's own browsers that may be there at once.
 pub const EXTENSIONS: usize = 16;
 
+/// Questions that were answered lately and are told where they could have been answered too.
+pub const APPROVALS_DECIDED: usize = 10;
+
+/// Refusals in one of the user's own browsers that are told there.
+pub const REFUSALS_TOLD: usize = 20;
+
 /// Clients over HTTP whose names are remembered; the oldest is forgotten, and has to greet again.
 pub const GREETED_CLIENTS: usize = 256;

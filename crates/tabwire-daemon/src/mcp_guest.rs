@@ -255,7 +255,7 @@ impl Attendant for GuestAttendant {
             Permission::No => ApprovalAnswer::No,
         };
         // Somebody else may have answered meanwhile.
-        let _ = self.desk.answer(id, answer);
+        let _ = self.desk.answer(id, answer, "the client's own question");
     }
 }
 

@@ -12,6 +12,7 @@ use tabwire_policy::{
     Address, Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
 };
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
+use tokio::sync::watch;
 
 use crate::command_guard::{CommandGuard, GuardedClient};
 use crate::limits::{POLICY_BYTES, POLICY_LOOK};
@@ -30,6 +31,8 @@ pub(crate) struct PolicyDesk {
     denies_nothing: AtomicBool,
     /// The user's file as it was last read. Held while anything is changed, so that the newest is what stays.
     changing: Mutex<FileState>,
+    /// Counts changes, for those who wait for one.
+    changes: watch::Sender<u64>,
 }
 
 impl PolicyDesk {
@@ -49,7 +52,8 @@ impl PolicyDesk {
         let rulebook = Rulebook { file, ledger, ..Rulebook::default() };
         let denies_nothing = AtomicBool::new(rulebook.denies_nothing());
         let rulebook = RwLock::new(Arc::new(rulebook));
-        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing: Mutex::new(state) })
+        let (changing, changes) = (Mutex::new(state), watch::Sender::new(0));
+        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing, changes })
     }
 
     /// Takes the user's file up again if it was changed since it was read. One that cannot be used, or is gone, denies
@@ -199,6 +203,12 @@ impl PolicyDesk {
     fn put_in_force(&self, rulebook: Rulebook) {
         self.denies_nothing.store(rulebook.denies_nothing(), Ordering::Release);
         *self.rulebook.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rulebook);
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Tells when something else is ruled.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 
     /// A session has ended, and what was granted for it.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_engine::{ACTIONS, checked_address, find_action, find_similar};
 use tabwire_policy::{ActionNeed, Address, Capabilities, Decision, Entry, Ground, Question, Site, SiteFault};
-use tabwire_policy::{Profile, Stance, Term};
+use tabwire_policy::{Profile, Rulebook, Stance, Term};
 use tabwire_wire::{ErrorCode, Failure, ProjectKey, SessionKey, SessionName};
 
 use crate::approval_desk::ApprovalAnswer;
@@ -132,7 +132,7 @@ impl Daemon {
             _ => {
                 let id = request.needed(&request.id, "id")?;
                 let answer = request.answer.unwrap_or(ApprovalAnswer::No);
-                let question = self.approvals.answer(id, answer)?;
+                let question = self.approvals.answer(id, answer, "a terminal")?;
                 Ok(json!({"answered": id, "answer": answer, "question": question}))
             }
         }
@@ -144,8 +144,7 @@ impl Daemon {
     }
 
     fn listed(&self) -> Vec<Value> {
-        let rulebook = self.policy.rulebook();
-        rulebook.ledger.entries().iter().filter(|entry| !is_over(entry)).map(listed).collect()
+        listed_entries(&self.policy.rulebook())
     }
 
     fn policy_show(&self) -> Value {
@@ -205,6 +204,11 @@ impl Daemon {
         };
         json!({"pending": pending})
     }
+}
+
+/// What is granted and denied now, as it is told.
+pub(crate) fn listed_entries(rulebook: &Rulebook) -> Vec<Value> {
+    rulebook.ledger.entries().iter().filter(|entry| !is_over(entry)).map(listed).collect()
 }
 
 fn is_over(entry: &Entry) -> bool {

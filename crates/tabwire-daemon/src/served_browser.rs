@@ -63,6 +63,11 @@ impl ServedBrowser {
         Self { extension, ..self }
     }
 
+    /// Which of the user's own browsers it is, if it is one.
+    pub(crate) fn install(&self) -> Option<&str> {
+        self.extension.as_ref().map(|(install, _)| install.as_str())
+    }
+
     /// Whether it is the browser with this install of the extension.
     pub(crate) fn is_install(&self, install: &str) -> bool {
         self.extension.as_ref().is_some_and(|(own, _)| own == install)

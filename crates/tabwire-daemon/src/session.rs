@@ -20,6 +20,7 @@ use crate::hub::HubGone;
 use crate::lease_table::{LeaseTable, SavedLeases};
 use crate::limits::REMEMBER_AFTER;
 use crate::live_session::LiveSession;
+use crate::place::Place;
 use crate::policy_desk::PolicyDesk;
 use crate::remembered::Remembered;
 use crate::request_files::RequestFiles;
@@ -293,7 +294,8 @@ impl Session {
             Some(self.policy.guard(GuardedClient::Engine, options.policy(), &self.key, browser.ownership));
         let (share, on_loss) = (Share::Released, OnLoss::Close);
         let share = ClientOptions { share, on_loss, realm: realm.clone(), guard };
-        browser.hub.join(theirs.0, theirs.1, share).await.map_err(gone)?;
+        let place = Some(Place::of_engine(self.key.name.to_string()));
+        browser.hub.join_in_place(theirs.0, theirs.1, share, place).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, browser.take_epoch()));
         // What a browser of its user's own downloads is its user's business.
         let keeps = browser.ownership.may_close();

@@ -23,6 +23,7 @@ pub mod proof;
 mod reply;
 mod session_end;
 mod tab;
+pub mod user_word;
 mod virtual_session;
 
 pub use emulated_browser::{EmulatedBrowser, Holdings, Output};

@@ -26,6 +26,10 @@
 //! | `attach` | `tab` | `frameTree`, as `Page.getFrameTree` gives it |
 //! | `send` | `tab`, `session` (of a frame or worker), `method`, `params` | the browser's result |
 //!
+//! **News**, daemon to extension, for its user to see; the newest takes the place of the one before:
+//! `{"tell":"news","with":{…}}` with `approvals` (questions that wait), `decided`, `grants`, `policy`, `drivers` (who
+//! is attached to which target) and `refused`.
+//!
 //! **Events**, extension to daemon.
 //!
 //! | event | with |
@@ -35,6 +39,7 @@
 //! | `tab`, `tab_gone` | a tab as it stands now; that one is gone or not shared any more |
 //! | `detached` | `tab`, `reason`: the debugger is off |
 //! | `cdp` | not in `with` but beside it: `tab`, `session`, `method`, `params` |
+//! | `user` | what the user said there: `says` is `answer` (`question`, `answer`) or `revoke` (`grant`) |
 //! | `pulse` | nothing: a sign of life, and what keeps the worker alive |
 
 use serde::{Deserialize, Serialize};

@@ -24,11 +24,15 @@ pub static FILES: &[(&str, &[u8])] = files![
     "badge.js",
     "command.js",
     "debuggee.js",
+    "element.js",
+    "groups.js",
     "link.js",
     "look.css",
+    "news.js",
     "pairing.js",
     "refusals.js",
     "sharing.js",
+    "sites.js",
     "tabs.js",
     "view.js",
     "worker.js",
@@ -42,6 +46,7 @@ pub static FILES: &[(&str, &[u8])] = files![
     "popup/popup.css",
     "popup/popup.html",
     "popup/popup.js",
+    "popup/question.js",
 ];
 
 #[cfg(test)]
@@ -65,7 +70,10 @@ mod tests {
             .iter()
             .filter_map(serde_json::Value::as_str)
             .collect();
-        assert_eq!(asked, ["alarms", "debugger", "nativeMessaging", "storage", "tabs", "webNavigation"]);
+        assert_eq!(
+            asked,
+            ["alarms", "debugger", "nativeMessaging", "storage", "tabGroups", "tabs", "webNavigation"]
+        );
         for absent in [
             "host_permissions",
             "optional_permissions",
@@ -86,6 +94,7 @@ mod tests {
             ("debugger", "chrome.debugger."),
             ("nativeMessaging", "chrome.runtime.sendNativeMessage"),
             ("storage", "chrome.storage."),
+            ("tabGroups", "chrome.tabGroups."),
             ("tabs", "chrome.tabs."),
             ("webNavigation", "chrome.webNavigation."),
         ] {

@@ -150,6 +150,11 @@ impl Mux {
         }
     }
 
+    /// Which clients are attached to which targets, in the order of their cdp sessions.
+    pub fn attachments(&self) -> impl Iterator<Item = (ClientId, &TargetId)> {
+        self.sessions.iter().filter_map(|(_, session)| Some((session.client()?, session.target()?)))
+    }
+
     /// Commands waiting for the browser, whoever asked.
     #[must_use]
     pub fn pending(&self) -> usize {

@@ -1,0 +1,47 @@
+// Elements of views, made without markup: what pages and agents call themselves is text and stays text.
+
+/** An element with a class, attributes and children; texts are taken as they are. */
+export function make(tag, { look = "", ...attributes } = {}, ...children) {
+  const element = document.createElement(tag);
+  if (look) element.className = look;
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+/** A button that does something when a person presses it; what scripts press is not taken for that. */
+export function button(text, press, { look = "", label = "" } = {}) {
+  const made = make("button", { look, type: "button", ...(label ? { "aria-label": label } : {}) }, text);
+  made.addEventListener("click", (event) => {
+    if (event.isTrusted && window.top === window) press();
+  });
+  return made;
+}
+
+/** Says something in an element, in one of the looks. */
+export function say(element, text, look = "") {
+  element.textContent = text;
+  element.className = look;
+}
+
+/** Puts rows into a list, and a sentence in their place when there are none. */
+export function fill(list, rows, empty, sentence) {
+  list.replaceChildren(...rows);
+  empty.hidden = rows.length > 0;
+  empty.textContent = sentence;
+}
+
+/** A row of what was refused. */
+export function refusalRow({ when, what, who, message, by }) {
+  const time = make("time", {}, new Date(when).toLocaleTimeString());
+  const asked = who ? `${who}: ${what}` : what;
+  return make("li", {}, time, make("span", {}, asked), make("span", { look: "quiet" }, ` — ${by}: ${message}`));
+}
+
+/** A row of what is granted or denied, with a way to take it back. */
+export function grantRow({ id, stance, site, capabilities, term }, revoke) {
+  const what = stance === "deny" ? "nothing allowed" : capabilities.join(", ");
+  const until = term === "always" ? "" : typeof term === "object" && "session" in term ? " · this session" : " · for a while";
+  const words = make("span", { look: "grow" }, make("strong", {}, site), make("span", { look: "quiet" }, ` ${what}${until}`));
+  return make("li", { look: "row" }, words, button("Take back", () => revoke(id), { look: "small", label: `Take back ${site}` }));
+}

@@ -1,0 +1,132 @@
+//! The extension's own pages as a person uses them: looked at, and pressed with a real pointer. Knows nothing of
+//! Tabwire beyond what is on them.
+
+use serde_json::{Value, json};
+
+use crate::cdp_client::CdpClient;
+use crate::chromium::Chromium;
+use crate::waiting::find_eventually;
+
+const ORIGIN: &str = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik/";
+
+/// The extension's worker.
+pub(crate) struct ExtensionWorker {
+    client: CdpClient,
+    session: String,
+}
+
+impl ExtensionWorker {
+    pub(crate) fn of(browser: &Chromium) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let worker = format!("{ORIGIN}worker.js");
+        let target = await_target(&mut client, &worker);
+        let session = client.attach(&target);
+        Self { client, session }
+    }
+
+    /// Runs code in it; promises are waited for.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        self.client.evaluate(expression, &self.session)
+    }
+
+    /// What the badge says.
+    pub(crate) fn badge(&mut self) -> String {
+        self.evaluate("chrome.action.getBadgeText({})").as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// One of the extension's pages.
+pub(crate) struct ExtensionView {
+    client: CdpClient,
+    session: String,
+}
+
+impl ExtensionView {
+    /// The popup, opened as the toolbar's button does, over the tab in front.
+    pub(crate) fn popup(browser: &Chromium) -> Self {
+        let mut worker = ExtensionWorker::of(browser);
+        let opened = "chrome.windows.getAll({windowTypes: ['normal']})\
+            .then(([first]) => chrome.windows.update(first.id, {focused: true}))\
+            .then(() => chrome.action.openPopup()).then(() => '', String)";
+        // A window that has just come up is not active at once.
+        let told = find_eventually(20, || (worker.evaluate(opened) == "").then_some(()));
+        assert!(told.is_some(), "the popup opens");
+        Self::attached(worker.client, "popup/popup.html")
+    }
+
+    /// The options page, in a window of its own.
+    pub(crate) fn options(browser: &Chromium) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let url = format!("{ORIGIN}options/options.html");
+        client.call("Target.createTarget", json!({"url": url, "newWindow": true}), None);
+        Self::attached(client, "options/options.html")
+    }
+
+    fn attached(mut client: CdpClient, path: &str) -> Self {
+        let target = await_target(&mut client, &format!("{ORIGIN}{path}"));
+        let session = client.attach(&target);
+        Self { client, session }
+    }
+
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        self.client.evaluate(expression, &self.session)
+    }
+
+    /// What is to be read on it.
+    pub(crate) fn text(&mut self) -> String {
+        self.evaluate("document.body.innerText").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until something is to be read on it.
+    pub(crate) fn shows(&mut self, wanted: &str) {
+        let mut last = String::new();
+        let shown = find_eventually(20, || {
+            last = self.text();
+            last.contains(wanted).then_some(())
+        });
+        assert!(shown.is_some(), "{wanted:?} is not to be read: {last}");
+    }
+
+    /// Waits until something is not to be read on it any more.
+    pub(crate) fn shows_no_more(&mut self, unwanted: &str) {
+        let gone = find_eventually(20, || (!self.text().contains(unwanted)).then_some(()));
+        assert!(gone.is_some(), "{unwanted:?} is still to be read: {}", self.text());
+    }
+
+    /// Presses what has this text with a pointer, once it can be pressed.
+    pub(crate) fn press(&mut self, text: &str) {
+        let find = format!(
+            "(() => {{\
+               const fits = (one) => one.textContent.trim().startsWith({text:?}) && !one.disabled;\
+               const found = [...document.querySelectorAll('button, summary, label')].find(fits);\
+               if (!found) return null;\
+               found.scrollIntoView({{block: 'center'}});\
+               const {{x, y, width, height}} = found.getBoundingClientRect();\
+               return width > 0 ? [x + width / 2, y + height / 2] : null;\
+             }})()"
+        );
+        let place = find_eventually(20, || Some(self.evaluate(&find)).filter(Value::is_array));
+        let place = place.unwrap_or_else(|| panic!("nothing says {text:?}: {}", self.text()));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.client.call("Input.dispatchMouseEvent", event, Some(&self.session));
+        }
+    }
+
+    /// Types into what a selector names.
+    pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
+        self.evaluate(&format!("document.querySelector({selector:?}).focus()"));
+        self.client.call("Input.insertText", json!({"text": text}), Some(&self.session));
+    }
+}
+
+fn await_target(client: &mut CdpClient, url: &str) -> String {
+    let found = find_eventually(30, || {
+        let targets = client.call("Target.getTargets", json!({}), None);
+        let fits = |target: &&Value| target["url"] == url && target["type"] != "tab";
+        let target = targets["targetInfos"].as_array()?.iter().find(fits)?;
+        target["targetId"].as_str().map(str::to_owned)
+    });
+    found.unwrap_or_else(|| panic!("there is no {url}"))
+}

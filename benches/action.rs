@@ -34,8 +34,10 @@ impl RawPage {
         let attached: Value = attached.to().expect("an id");
         let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
         let mut page = Self { session: connection.session(&id), world: 0, document: String::new() };
-        page.evaluate("new Promise((done) => document.readyState === 'complete' ? done() : addEventListener('load', done))", None)
-            .await;
+        // The page that was there before answers at first.
+        while page.evaluate("document.readyState + ' ' + location.href", None).await
+            != format!("complete {url}")
+        {}
         let focus = json!({"enabled": true});
         page.session.send("Emulation.setFocusEmulationEnabled", &focus, LIMIT).await.expect("focused");
         let params = json!({"frameId": created["targetId"], "worldName": "raw"});

@@ -37,10 +37,10 @@ function isSeenLink(link) {
     const reason = concealmentOf(node);
     if (reason === "opacity" || reason === "clipped" || reason === "screen-reader-only") return false;
   }
-  return !isOutOfReach(link, Gaze.at(link));
+  return !isOutOfReach(link);
 }
 
 function linkText(link) {
-  const text = seenLine(link, READ_ALL, Gaze.at(link));
+  const text = seenLine(link, READ_ALL, new Gaze());
   return shorten(text === "" ? foldText(plainText(nameOf(link))) : text, 200);
 }

@@ -37,7 +37,7 @@ class Markdown {
     if (isForeignFrame(element)) return blocks.add(frameMark(element));
     const block = this.blockOf(element, seen, gaze);
     if (block !== null) return blocks.add(block);
-    const holdsBlocks = isFrameElement(element) || standsAlone(styleOf(element)) || element.localName === "slot" || hasBlocksInside(element);
+    const holdsBlocks = isFrameElement(element) || standsAlone(element) || element.localName === "slot" || hasBlocksInside(element);
     if (!holdsBlocks || pictureOf(element, seen) !== null) return blocks.addInline(this.inlineElement(element, seen, gaze));
     for (const inner of this.blocksOf(element, seen, gaze)) blocks.add(inner);
   }
@@ -169,7 +169,7 @@ class Markdown {
       case "math":
         return mathOf(element) ?? this.inlineOf(element, seen, gaze);
       default:
-        return standsAlone(styleOf(element)) || styleOf(element).display === "inline-block" ? ` ${this.inlineOf(element, seen, gaze)} ` : this.inlineOf(element, seen, gaze);
+        return standsAlone(element) || displayOf(element) === "inline-block" ? ` ${this.inlineOf(element, seen, gaze)} ` : this.inlineOf(element, seen, gaze);
     }
   }
 
@@ -211,10 +211,10 @@ class BlockList {
 /** The document, or the element that is meant, as Markdown. */
 agent.readMarkdown = (request) => readFrom(request, (root, seen, gaze) => {
   const chosen = request.main === true && request.key === undefined ? mainContent(root) : null;
-  const start = chosen === null ? { root, seen, gaze } : { root: chosen.root, seen: readingOf(chosen.root, Gaze.at(chosen.root)), gaze: Gaze.at(chosen.root) };
+  const start = chosen === null ? { root, seen, gaze } : { root: chosen.root, seen: readingOf(chosen.root, new Gaze()), gaze: new Gaze() };
   const markdown = new Markdown(chosen?.skips);
   const blocks = new BlockList();
-  if (chosen?.heading) markdown.addElement(blocks, chosen.heading, READ_ALL, Gaze.at(chosen.heading));
+  if (chosen?.heading) markdown.addElement(blocks, chosen.heading, READ_ALL, new Gaze());
   if (start.seen !== READ_NOTHING) {
     if (start.root === document.body) for (const block of markdown.blocksOf(start.root, start.seen, start.gaze)) blocks.add(block);
     else markdown.addElement(blocks, start.root, start.seen, start.gaze);

@@ -101,7 +101,7 @@ function addCode(element, seen, gaze, lines) {
     if (node.nodeType === Node.TEXT_NODE) lines.push(plainText(node.data));
     else if (node.localName === "br") lines.push("\n");
     else if (node.localName !== "button") {
-      const isLine = standsAlone(styleOf(node)) && lines.length > 0 && !lines.at(-1).endsWith("\n");
+      const isLine = standsAlone(node) && lines.length > 0 && !lines.at(-1).endsWith("\n");
       if (isLine) lines.push("\n");
       addCode(node, of, below, lines);
     }
@@ -131,7 +131,7 @@ const BLOCKS = "p, div, ul, ol, table, pre, blockquote, h1, h2, h3, h4, h5, h6, 
 /** Whether blocks stand in an element that is not one itself. */
 function hasBlocksInside(element) {
   const found = element.querySelector(BLOCKS);
-  return found !== null && (found.localName === "iframe" || standsAlone(styleOf(found)));
+  return found !== null && (found.localName === "iframe" || standsAlone(found));
 }
 
 /** The rows of a table in the order they are shown. */

@@ -270,7 +270,7 @@ function addElement(text, element, walk) {
 
 /** Of something hidden, what is shown again counts; a block that keeps its place sets apart. */
 function addHidden(text, element, exposure, walk) {
-  const display = styleOf(element).display;
+  const display = displayOf(element);
   if (display === "none") return;
   if (display !== "inline") {
     text.setApart();
@@ -282,7 +282,7 @@ function addHidden(text, element, exposure, walk) {
 
 function addShown(text, element, walk) {
   const role = semanticsOf(element);
-  const display = walk.isBoxless ? "none" : styleOf(element).display;
+  const display = walk.isBoxless ? "none" : displayOf(element);
   if (role === "generic" && display === "inline" && isOnlyStyle(element)) {
     walk.visited.add(element);
     walk.depth += 1;

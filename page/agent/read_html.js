@@ -43,7 +43,7 @@ class HtmlWriter {
 
   inside(element, gaze, seen) {
     if (this.clean) return this.cleanInside(element, gaze, seen);
-    const below = new Gaze(gaze.depth + 1);
+    const below = gaze.into();
     const shadow = shadowRootOf(element);
     if (shadow !== null) {
       this.put(`<template shadowrootmode="open">`);
@@ -56,7 +56,7 @@ class HtmlWriter {
 
   cleanInside(element, gaze, seen) {
     if (isForeignFrame(element)) return this.put(frameMark(element));
-    const below = gaze.into(element);
+    const below = gaze.into();
     for (const child of composedChildren(element)) {
       if (child.nodeType === Node.TEXT_NODE) {
         if (seen === READ_ALL && !isClosedDetails(element)) this.cleanText(child, element);
@@ -115,6 +115,6 @@ agent.readHtml = (request) => inPass(() => {
   const writer = new HtmlWriter(request.clean === true);
   const start = request.clean === true && root === document.documentElement ? document.body : root;
   if (request.key === undefined && request.clean !== true && document.doctype !== null) writer.put(`<!doctype ${document.doctype.name}>`);
-  if (start !== null) writer.element(start, Gaze.at(start));
+  if (start !== null) writer.element(start, new Gaze());
   return { url: location.href, title: document.title, text: writer.text(), length: writer.length };
 });

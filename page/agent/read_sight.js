@@ -21,58 +21,55 @@ const UNREAD_TAGS = new Set(
 
 /** Where a walk of a reader stands. */
 class Gaze {
-  constructor(depth = 0, x = 0, y = 0) {
+  constructor(depth = 0) {
     this.depth = depth;
-    /** How far everything around is scrolled, so that what is merely scrolled away counts as seen. */
-    this.x = x;
-    this.y = y;
   }
 
   /** The gaze inside an element of the walk. */
-  into(element) {
-    if (isFrameElement(element)) {
-      const view = element.contentWindow;
-      return new Gaze(this.depth + 1, view?.scrollX ?? 0, view?.scrollY ?? 0);
-    }
-    const { scrollLeft, scrollTop } = element;
-    const isPage = element === element.ownerDocument.scrollingElement;
-    return new Gaze(this.depth + 1, this.x + (isPage ? 0 : scrollLeft), this.y + (isPage ? 0 : scrollTop));
+  into() {
+    return new Gaze(this.depth + 1);
   }
+}
 
-  static at(element) {
-    const view = element.ownerDocument.defaultView;
-    const gaze = new Gaze(0, view?.scrollX ?? 0, view?.scrollY ?? 0);
-    for (let node = composedParent(element); node !== null && node.ownerDocument === element.ownerDocument; node = composedParent(node)) {
-      if (node === element.ownerDocument.scrollingElement) continue;
-      gaze.x += node.scrollLeft;
-      gaze.y += node.scrollTop;
-    }
-    return gaze;
+/** How far everything around an element is scrolled, so that what is merely scrolled away counts as seen. */
+function scrolledAround(element) {
+  const { defaultView: view, scrollingElement: page } = element.ownerDocument;
+  let [x, y] = [view?.scrollX ?? 0, view?.scrollY ?? 0];
+  for (let node = composedParent(element); node !== null && node.ownerDocument === element.ownerDocument; node = composedParent(node)) {
+    if (node === page) continue;
+    x += node.scrollLeft;
+    y += node.scrollTop;
   }
+  return { x, y };
 }
 
 /** What is seen of an element whose parent is seen. */
 function readingOf(element, gaze) {
   if (gaze.depth > READ_DEPTH || UNREAD_TAGS.has(element.localName) || isLeftOut(element)) return READ_NOTHING;
+  const display = displayOf(element);
+  if (display === "none") return READ_NOTHING;
   const style = styleOf(element);
-  if (style.display === "none" || style.contentVisibility === "hidden") return READ_NOTHING;
-  const concealed = concealmentOf(element);
+  if (style.contentVisibility === "hidden") return READ_NOTHING;
+  const isWritten = hasOwnText(element);
+  const concealed = concealmentOf(element, isWritten);
   if (concealed === "opacity" || concealed === "clipped" || concealed === "screen-reader-only") return READ_NOTHING;
   if (concealed !== "" || style.visibility !== "visible") return READ_BELOW;
-  if (bearsText(element) && style.display !== "contents" && isOutOfReach(element, gaze)) return READ_BELOW;
+  const bears = isWritten || element.localName === "input";
+  if (bears && display !== "contents" && isOutOfReach(element)) return READ_BELOW;
   return READ_ALL;
 }
 
 /** Whether no scrolling brings the element into view: left of or above everything. */
-function isOutOfReach(element, gaze) {
-  const box = element.getBoundingClientRect();
-  if (box.width === 0 && box.height === 0) return false;
-  return box.right + gaze.x <= 0 || box.bottom + gaze.y <= 0;
+function isOutOfReach(element) {
+  const { right, bottom, width, height } = element.getBoundingClientRect();
+  if ((right > 0 && bottom > 0) || (width === 0 && height === 0)) return false;
+  const { x, y } = scrolledAround(element);
+  return right + x <= 0 || bottom + y <= 0;
 }
 
 /** The nodes below an element that a reader sees, one after the other: `visit(node, seen, gaze)`. */
 function eachSeen(element, seen, gaze, visit) {
-  const below = gaze.into(element);
+  const below = gaze.into();
   for (const child of composedChildren(element)) {
     if (child.nodeType === Node.TEXT_NODE) {
       if (seen === READ_ALL && !isClosedDetails(element)) visit(child, READ_ALL, below);
@@ -111,5 +108,5 @@ function readingRoot(request) {
 function readFrom(request, read) {
   const root = readingRoot(request);
   if (root === null) return { url: location.href, title: document.title, text: "", length: 0 };
-  return inPass(() => read(root, readingOf(root, Gaze.at(root)), Gaze.at(root)));
+  return inPass(() => read(root, readingOf(root, new Gaze()), new Gaze()));
 }

@@ -61,12 +61,13 @@ class TextWriter {
 }
 
 function keepsSpace(style) {
-  return style.whiteSpaceCollapse === "preserve" || style.whiteSpaceCollapse === "break-spaces" || style.whiteSpace.startsWith("pre");
+  const collapse = style.whiteSpaceCollapse;
+  return collapse === "preserve" || collapse === "break-spaces" || collapse === "preserve-breaks";
 }
 
 /** Whether the element stands on lines of its own. */
-function standsAlone(style) {
-  const { display } = style;
+function standsAlone(element) {
+  const display = displayOf(element);
   return !(display.startsWith("inline") || display === "contents" || display.startsWith("ruby") || display === "table-cell" || display === "none");
 }
 
@@ -86,25 +87,24 @@ function writeText(element, seen, gaze, writer) {
       return;
     default:
   }
-  const style = styleOf(element);
-  const alone = standsAlone(style);
+  const alone = standsAlone(element);
   const breaks = PARAGRAPH_TAGS.has(element.localName) ? 2 : 1;
   if (alone) writer.breakLine(breaks);
-  else if (style.display === "table-cell") writer.tab();
-  else if (style.display === "inline-block") writer.blank();
+  else if (displayOf(element) === "table-cell") writer.tab();
+  else if (displayOf(element) === "inline-block") writer.blank();
   if (isForeignFrame(element)) {
     writer.breakLine(1);
     writer.put(frameMark(element));
     writer.breakLine(1);
     return;
   }
-  const keeps = keepsSpace(style);
+  let keeps = null;
   eachSeen(element, seen, gaze, (node, of, below) => {
-    if (node.nodeType === Node.TEXT_NODE) writer.add(plainText(node.data), keeps);
+    if (node.nodeType === Node.TEXT_NODE) writer.add(plainText(node.data), (keeps ??= keepsSpace(styleOf(element))));
     else writeText(node, of, below, writer);
   });
   if (alone) writer.breakLine(breaks);
-  else if (style.display === "inline-block") writer.blank();
+  else if (displayOf(element) === "inline-block") writer.blank();
 }
 
 /** The visible text of an element on its own, in one line. */

@@ -13,6 +13,7 @@ const SHOWS_CHILDREN = 2;
 
 let passDepth = 0;
 let passStyles = null;
+let passDisplays = null;
 let passDialogs = null;
 let passBackgrounds = null;
 /** Elements that are known to show what is inside. */
@@ -22,6 +23,7 @@ let passHolders = null;
 function beginPass() {
   if (passDepth++ > 0) return;
   passStyles = new Map();
+  passDisplays = new Map();
   passDialogs = new Map();
   passBackgrounds = new Map();
   passHolders = new Set();
@@ -33,6 +35,7 @@ function beginPass() {
 function endPass() {
   if (--passDepth > 0) return;
   passStyles = null;
+  passDisplays = null;
   passDialogs = null;
   passBackgrounds = null;
   passHolders = null;
@@ -59,6 +62,17 @@ function styleOf(element) {
     passStyles.set(element, style);
   }
   return style;
+}
+
+/** How the element is laid out; remembered during a pass, for it is asked for most. */
+function displayOf(element) {
+  if (passDisplays === null) return styleOf(element).display;
+  let display = passDisplays.get(element);
+  if (display === undefined) {
+    display = styleOf(element).display;
+    passDisplays.set(element, display);
+  }
+  return display;
 }
 
 const HTML_NAMESPACE = "http://www.w3.org/1999/xhtml";
@@ -219,27 +233,29 @@ function isScreenReaderOnly(element) {
  *
  * Looks at the element alone. "opacity", "clipped" and "screen-reader-only" hold for all that is below it too;
  * "font-size", "colour" and "off-screen" are asked again of each element below. Reading a style takes time, so what is
- * only of interest where text stands is only asked there.
+ * only of interest where text stands is only asked there. Who knows already whether text stands there hands it on.
  */
-function concealmentOf(element) {
+function concealmentOf(element, isWritten = null) {
+  if (displayOf(element) === "contents") return "";
   const style = styleOf(element);
-  if (style.display === "contents") return "";
-  if (style.opacity < 0.02) return "opacity";
+  const { opacity } = style;
+  if (opacity !== "1" && opacity < 0.02) return "opacity";
   const position = style.position;
   const isChanged = style.transform !== "none";
   const clipped = clippingOf(element, style, position, isChanged);
   if (clipped !== "") return clipped;
   const isMoved = isChanged || position !== "static";
-  if (!hasOwnText(element)) return isMoved && isBeforeStart(element, position) ? "off-screen" : "";
+  if (!(isWritten ?? hasOwnText(element))) return isMoved && isBeforeStart(element, position) ? "off-screen" : "";
   if (parseFloat(style.fontSize) < 1) return "font-size";
   if (isTextUnreadable(element, style)) return "colour";
-  if (parseFloat(style.textIndent) < -500) return "off-screen";
+  const { textIndent } = style;
+  if (textIndent !== "0px" && parseFloat(textIndent) < -500) return "off-screen";
   return isMoved && isBeforeStart(element, position) ? "off-screen" : "";
 }
 
 function hasOwnText(element) {
   for (let node = element.firstChild; node !== null; node = node.nextSibling) {
-    if (node.nodeType === Node.TEXT_NODE && /\S/.test(node.data)) return true;
+    if (node.nodeType === Node.TEXT_NODE && isInk(node.data)) return true;
   }
   return false;
 }

@@ -34,10 +34,7 @@ function isPlainlyShown(element, style) {
 
 /** Whether there is text right in the element, or it is a control. */
 function bearsText(element) {
-  for (let node = element.firstChild; node !== null; node = node.nextSibling) {
-    if (node.nodeType === Node.TEXT_NODE && isInk(node.data)) return true;
-  }
-  return element.localName === "input";
+  return hasOwnText(element) || element.localName === "input";
 }
 
 /** Whether anything but blanks is in a text. */

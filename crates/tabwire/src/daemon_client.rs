@@ -36,7 +36,7 @@ pub(crate) enum AskError {
     Failed(Failure),
 }
 
-/// Sends a request and reads the answer's body. The daemon is given more time than what it is asked for takes.
+/// Sends a request and reads the answer. The daemon is given more time than what it is asked for takes.
 pub(crate) fn ask(
     socket: &Path,
     method: &str,
@@ -45,6 +45,17 @@ pub(crate) fn ask(
     timeout: Duration,
 ) -> Result<Value, AskError> {
     ask_within(socket, method, path, body, timeout.saturating_add(PATIENCE))
+}
+
+/// The same, with the answer as the text it came as.
+pub(crate) fn ask_text(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    timeout: Duration,
+) -> Result<String, AskError> {
+    fetch(socket, method, path, body, timeout.saturating_add(PATIENCE))
 }
 
 impl AskError {
@@ -67,7 +78,7 @@ pub(crate) fn connect(socket: &Path) -> Result<UnixStream, AskError> {
     })
 }
 
-/// Sends a request and reads the answer's body, in this time or not at all.
+/// Sends a request and reads the answer, in this time or not at all.
 pub(crate) fn ask_within(
     socket: &Path,
     method: &str,
@@ -75,6 +86,17 @@ pub(crate) fn ask_within(
     body: Option<&Value>,
     patience: Duration,
 ) -> Result<Value, AskError> {
+    let text = fetch(socket, method, path, body, patience)?;
+    serde_json::from_str(&text).map_err(|_| cut())
+}
+
+fn fetch(
+    socket: &Path,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    patience: Duration,
+) -> Result<String, AskError> {
     let mut stream = connect(socket)?;
     let broken = |error: io::Error| AskError::Failed(broken_off(&error, patience));
     stream.set_read_timeout(Some(patience.min(PROMPT))).map_err(broken)?;
@@ -89,7 +111,7 @@ pub(crate) fn ask_within(
         stream.get_ref().set_read_timeout(Some(patience)).map_err(broken)?;
         read_whole(&mut stream, &mut answer).map_err(broken)?;
     }
-    read_answer(&answer)
+    read_answer(answer)
 }
 
 /// Reads on until the answer is whole, without waiting for the daemon to hang up.
@@ -140,22 +162,28 @@ fn request(method: &str, path: &str, body: Option<&Value>) -> Vec<u8> {
     request.into_bytes()
 }
 
-fn read_answer(answer: &[u8]) -> Result<Value, AskError> {
-    let cut = || {
-        AskError::Failed(
-            Failure::new(ErrorCode::OutcomeUnknown, "The daemon went away while it was working on this.")
-                .with_hint("It may or may not have been done. Run the command again to start a new daemon."),
-        )
-    };
-    let text = std::str::from_utf8(answer).map_err(|_| cut())?;
+/// The body of an answer; it may have been cut off.
+fn read_answer(answer: Vec<u8>) -> Result<String, AskError> {
+    let whole = whole_length(&answer);
+    let mut text = String::from_utf8(answer).map_err(|_| cut())?;
     let (head, body) = text.split_once("\r\n\r\n").ok_or_else(cut)?;
-    let status = head.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).ok_or_else(cut)?;
-    let body: Value = serde_json::from_str(body).map_err(|_| cut())?;
-    if status == 200 {
-        return Ok(body);
+    if whole.is_some_and(|whole| text.len() < whole) {
+        return Err(cut());
     }
-    let failure = serde_json::from_value::<ErrorAnswer>(body).map_err(|_| cut())?.error;
+    let status = head.split(' ').nth(1).and_then(|status| status.parse::<u16>().ok()).ok_or_else(cut)?;
+    if status == 200 {
+        text.drain(..head.len() + 4);
+        return Ok(text);
+    }
+    let failure = serde_json::from_str::<ErrorAnswer>(body).map_err(|_| cut())?.error;
     Err(AskError::of(failure))
+}
+
+fn cut() -> AskError {
+    AskError::Failed(
+        Failure::new(ErrorCode::OutcomeUnknown, "The daemon went away while it was working on this.")
+            .with_hint("It may or may not have been done. Run the command again to start a new daemon."),
+    )
 }
 
 fn too_long(socket: &Path) -> Failure {
@@ -206,7 +234,17 @@ mod tests {
         let mut answer = Vec::new();
         read_whole(&mut Dripping(text), &mut answer).unwrap();
         assert_eq!(answer, text);
-        assert_eq!(read_answer(&answer).unwrap(), Value::Bool(true));
+        assert_eq!(read_answer(answer).unwrap(), "true");
+    }
+
+    #[test]
+    fn an_answer_that_was_cut_off_is_no_answer() {
+        for text in ["HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\n\"tru", "HTTP/1.1 200 OK\r\n"] {
+            let failure = read_answer(text.as_bytes().to_vec()).unwrap_err();
+            assert!(
+                matches!(failure, AskError::Failed(failure) if failure.code == ErrorCode::OutcomeUnknown)
+            );
+        }
     }
 
     #[test]
@@ -215,13 +253,13 @@ mod tests {
         let mut answer = Vec::new();
         assert!(is_late(&read_whole(&mut Dripping(first), &mut answer).unwrap_err()));
         read_whole(&mut Dripping(second), &mut answer).unwrap();
-        assert_eq!(read_answer(&answer).unwrap(), Value::Bool(true));
+        assert_eq!(read_answer(answer).unwrap(), "true");
     }
 
     #[test]
     fn an_answer_without_a_length_is_read_to_its_end() {
         let mut answer = Vec::new();
         read_whole(&mut &b"HTTP/1.1 200 OK\r\n\r\n[1]"[..], &mut answer).unwrap();
-        assert_eq!(read_answer(&answer).unwrap(), serde_json::json!([1]));
+        assert_eq!(read_answer(answer).unwrap(), "[1]");
     }
 }

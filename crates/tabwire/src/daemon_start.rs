@@ -9,7 +9,7 @@ use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::commands::mcp::HANDED_OVER;
-use crate::daemon_client::{AskError, ask};
+use crate::daemon_client::{AskError, ask, ask_text};
 use crate::environment::Environment;
 use crate::interruption::tell_of_interrupts;
 use crate::own_program::own_program;
@@ -30,6 +30,18 @@ pub(crate) fn ask_daemon(
 ) -> Result<Value, Failure> {
     let socket = environment.paths.socket();
     reach_daemon(&socket, || ask(&socket, method, path, body, timeout))
+}
+
+/// The same, with the answer as the text it came as.
+pub(crate) fn ask_daemon_text(
+    environment: &Environment,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    timeout: Duration,
+) -> Result<String, Failure> {
+    let socket = environment.paths.socket();
+    reach_daemon(&socket, || ask_text(&socket, method, path, body, timeout))
 }
 
 /// Tries something with the daemon until one is there that takes it, or the time for that is over.

@@ -11,6 +11,7 @@ use tabwire_engine::{ACTIONS, Definition, Effect, find_action};
 use tabwire_wire::TabId;
 
 use crate::cli::{Command, GlobalFlags};
+use crate::session_command::SessionCommand;
 use crate::session_flags::SessionFlags;
 
 /// Stands for what the session remembers.
@@ -18,6 +19,17 @@ const LAST: &str = "_";
 
 /// Separates actions that are given in one command line.
 const THEN: &str = "--then";
+
+/// The command about sessions.
+const SESSION: &str = "session";
+
+/// What a line seems to be about, before it is parsed.
+#[derive(Clone, Copy)]
+enum Topic {
+    Action(&'static Definition),
+    Sessions,
+    Other,
+}
 
 /// What every action takes besides its own parameters.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -78,6 +90,12 @@ fn own_commands() -> clap::Command {
 /// The definition with one action and nothing else.
 fn only(action: &'static Definition) -> clap::Command {
     told(bare()).subcommand(action_command(action))
+}
+
+/// The definition with the commands about sessions and nothing else.
+fn only_sessions() -> clap::Command {
+    let sessions = clap::Command::new(SESSION).subcommand_required(true).arg_required_else_help(true);
+    told(bare()).subcommand(SessionCommand::augment_subcommands(sessions))
 }
 
 /// The definition without commands.
@@ -213,10 +231,15 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     let rewritten = without_help_command(arguments);
     let arguments = rewritten.as_deref().unwrap_or(arguments);
     // Building every command's arguments takes longer than most commands: what is named is built.
-    let named = arguments.iter().skip(1).find_map(|argument| find_named(argument.to_str()?));
-    let matches = match named.map_or_else(own_commands, only).try_get_matches_from(arguments) {
+    let topic = Topic::guess(arguments);
+    let definition = match topic {
+        Topic::Action(action) => only(action),
+        Topic::Sessions => only_sessions(),
+        Topic::Other => own_commands(),
+    };
+    let matches = match definition.try_get_matches_from(arguments) {
         Ok(matches) => matches,
-        Err(error) if is_final(&error, named) => return Err(error),
+        Err(error) if topic.is_final(&error) => return Err(error),
         // Help tells of everything, and a word that happens to be an action's name may be meant otherwise.
         Err(_) => command().try_get_matches_from(arguments)?,
     };
@@ -235,12 +258,23 @@ fn parse_one(arguments: &[OsString]) -> Result<Invocation, clap::Error> {
     Ok(Invocation { globals, wanted })
 }
 
-/// Whether the whole definition would say the same.
-fn is_final(error: &clap::Error, named: Option<&Definition>) -> bool {
-    match error.kind() {
-        ErrorKind::DisplayVersion => true,
-        ErrorKind::InvalidSubcommand | ErrorKind::DisplayHelp => false,
-        _ => named.is_some(),
+impl Topic {
+    /// Goes by the words alone; where that is wrong, parsing fails and everything is looked at.
+    fn guess(arguments: &[OsString]) -> Self {
+        let words = || arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+        if words().find(|word| !word.starts_with('-')) == Some(SESSION) {
+            return Self::Sessions;
+        }
+        words().find_map(find_named).map_or(Self::Other, Self::Action)
+    }
+
+    /// Whether the whole definition would say the same.
+    fn is_final(self, error: &clap::Error) -> bool {
+        match error.kind() {
+            ErrorKind::DisplayVersion => true,
+            ErrorKind::InvalidSubcommand | ErrorKind::DisplayHelp => false,
+            _ => matches!(self, Self::Action(_)),
+        }
     }
 }
 
@@ -333,6 +367,10 @@ mod tests {
     fn what_is_not_built_for_a_line_is_still_known() {
         let opened = read("tabwire open click").expect("an address may be any word");
         assert!(matches!(&opened[..], [Invocation { wanted: Wanted::Command(Command::Open { .. }), .. }]));
+        let listed = read("tabwire session list --all").expect("a command about sessions");
+        assert!(matches!(&listed[..], [Invocation { wanted: Wanted::Command(Command::Session { .. }), .. }]));
+        let clicked = read("tabwire --session session click e3").expect("a session may be called so");
+        assert!(matches!(&clicked[..], [Invocation { wanted: Wanted::Action { .. }, .. }]));
         let status = read("tabwire --session click status").expect("a session may have any name");
         assert!(matches!(&status[..], [Invocation { wanted: Wanted::Command(Command::Status), .. }]));
         for (line, told) in [
@@ -340,6 +378,9 @@ mod tests {
             ("tabwire --help click", ["snapshot", "status"]),
             ("tabwire clik e3", ["clik", "click"]),
             ("tabwire statu", ["statu", "status"]),
+            ("tabwire session", ["list", "rename"]),
+            ("tabwire session lst", ["lst", "list"]),
+            ("tabwire session --help", ["sessions", "rename"]),
         ] {
             let text = read(line).expect_err("not a command").to_string();
             assert!(told.iter().all(|word| text.contains(word)), "{line}: {text}");

@@ -4,7 +4,8 @@ use std::io::{IsTerminal, Write};
 
 use anstream::eprintln;
 use anstyle::{AnsiColor, Style};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use tabwire_wire::Failure;
 
 pub(crate) use crate::table::table;
@@ -66,9 +67,10 @@ impl Printer {
     }
 
     /// Prints an answer: as JSON when asked for, else as the given text.
-    pub(crate) fn answer(self, value: &Value, text: impl FnOnce() -> String) {
+    pub(crate) fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) {
         if self.is_json() {
-            print(&value.to_string());
+            // What cannot be told as JSON has no fields to tell.
+            print(&serde_json::to_string(value).unwrap_or_else(|_| "{}".to_owned()));
             return;
         }
         let text = text();

@@ -10,7 +10,7 @@ use tabwire_wire::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, Se
 
 use super::{Context, passphrase};
 use crate::config::Key;
-use crate::daemon_start::ask_daemon;
+use crate::daemon_start::ask_daemon_text;
 use crate::invocation::ActionFlags;
 use crate::progress_line::progress_line;
 use crate::result_table::ResultTable;
@@ -30,6 +30,22 @@ pub(crate) fn ask_action(
     label: &str,
     request: ActionRequest,
 ) -> Result<ActionAnswer, Failure> {
+    let answer = request_action(context, name, label, request)?;
+    let answer: ActionAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
+    tell_notices(context, &answer.notices);
+    if let Some(recovery) = &answer.recovery {
+        tell_recovery(context, recovery);
+    }
+    Ok(answer)
+}
+
+/// Asks for one action; gives the answer as the text it came as.
+pub(super) fn request_action(
+    context: &Context<'_>,
+    name: &str,
+    label: &str,
+    request: ActionRequest,
+) -> Result<String, Failure> {
     let timeout_ms = context.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     let request = ActionRequest {
         session: context.session.clone(),
@@ -51,17 +67,16 @@ pub(crate) fn ask_action(
     let timeout = context.timeout.unwrap_or(PATIENCE).saturating_add(asking);
     let path = format!("/v1/actions/{name}");
     let look = || progress_line(context.environment, &context.key());
-    let answer = spin_with(label, context.printer.shows_progress(), look, || {
-        ask_daemon(context.environment, "POST", &path, Some(&json!(request)), timeout)
-    })?;
-    let answer: ActionAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
-    for notice in &answer.notices {
+    spin_with(label, context.printer.shows_progress(), look, || {
+        ask_daemon_text(context.environment, "POST", &path, Some(&json!(request)), timeout)
+    })
+}
+
+/// Says what the daemon wants known.
+pub(super) fn tell_notices(context: &Context<'_>, notices: &[String]) {
+    for notice in notices {
         context.printer.notice(notice);
     }
-    if let Some(recovery) = &answer.recovery {
-        tell_recovery(context, recovery);
-    }
-    Ok(answer)
 }
 
 /// Says loudly that somebody chose to be unguarded where guarded is usual.
@@ -141,7 +156,7 @@ pub(super) fn run(
         ..ActionRequest::default()
     };
     let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
-    context.printer.answer(&json!(answer), || match layout {
+    context.printer.answer(&answer, || match layout {
         Some(layout) => layout.lay_out(&answer.result),
         None => answer.text.clone().unwrap_or_default(),
     });
@@ -157,7 +172,7 @@ pub(crate) fn open(
 ) -> Result<(), Failure> {
     let request = ActionRequest { params, capture, options, restart, ..ActionRequest::default() };
     let answer = ask_action(context, "open", "opening the page", request)?;
-    context.printer.answer(&json!(answer), || {
+    context.printer.answer(&answer, || {
         let result = &answer.result;
         if context.printer.is_raw() {
             return text(result, "tab").to_owned();
@@ -181,7 +196,7 @@ pub(crate) fn open(
 pub(super) fn close(context: &Context<'_>, params: Value) -> Result<(), Failure> {
     let request = ActionRequest { params, ..ActionRequest::default() };
     let answer = ask_action(context, "close", "closing", request)?;
-    context.printer.answer(&json!(answer), || {
+    context.printer.answer(&answer, || {
         let result = &answer.result;
         match text(result, "tab") {
             "" => format!("Session {} is closed; its browser: {}.", answer.session, text(result, "browser")),

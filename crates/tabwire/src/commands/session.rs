@@ -1,15 +1,29 @@
 //! `session`: starting, stopping and looking at sessions.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_wire::api::{ActionRequest, SessionOptions, SessionStatus};
 use tabwire_wire::{Failure, SessionName};
 
 use super::Context;
-use super::action::{ask_action, unreadable};
+use super::action::{ask_action, request_action, tell_notices, unreadable};
 use super::status::age;
 use crate::printer::table;
 use crate::session_command::SessionCommand;
 use crate::session_flags::{SessionFlags, ViewFlags};
+
+/// What the daemon answers when it is asked for sessions.
+#[derive(Deserialize)]
+struct ListAnswer {
+    result: Sessions,
+    #[serde(default)]
+    notices: Vec<String>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct Sessions {
+    sessions: Vec<SessionStatus>,
+}
 
 pub(super) fn run(context: &Context<'_>, command: SessionCommand) -> Result<(), Failure> {
     match command {
@@ -55,7 +69,7 @@ pub(super) fn start_with(
     let request = ActionRequest { options, restart, ..ActionRequest::default() };
     let answer = ask_action(context, action, label, request)?;
     let status = read_status(&answer.result)?;
-    context.printer.answer(&json!(answer), || describe(&status));
+    context.printer.answer(&answer, || describe(&status));
     Ok(())
 }
 
@@ -73,7 +87,7 @@ fn stop(context: &Context<'_>) -> Result<(), Failure> {
 
 fn stop_all(context: &Context<'_>) -> Result<(), Failure> {
     let mut stopped = Vec::new();
-    for session in listed(context, false)?.into_iter().filter(|session| session.active) {
+    for session in listed(context, false)?.sessions.into_iter().filter(|session| session.active) {
         ask(&context.in_session(Some(session.name.clone())), "session_stop", "stopping", Value::Null)?;
         stopped.push(session.name);
     }
@@ -102,37 +116,39 @@ fn rename(context: &Context<'_>, to: &SessionName) -> Result<(), Failure> {
 }
 
 fn status(context: &Context<'_>) -> Result<(), Failure> {
-    let answer = match ask_if_running(context, "session_status", Value::Null)? {
-        Some(answer) => answer,
-        None => json!({"session": context.session, "result": SessionStatus {
+    let answer = if is_worth_asking(context) {
+        ask(context, "session_status", "asking", Value::Null)?
+    } else {
+        json!({"session": context.session, "result": SessionStatus {
             name: context.session.clone(), state: "no daemon runs".to_owned(), ..SessionStatus::default()
-        }}),
+        }})
     };
     let status = read_status(&answer["result"])?;
     context.printer.answer(&answer, || describe(&status));
     Ok(())
 }
 
-/// Asks a daemon that runs; none is started only to say that there is nothing.
-fn ask_if_running(context: &Context<'_>, action: &str, params: Value) -> Result<Option<Value>, Failure> {
-    if std::os::unix::net::UnixStream::connect(context.environment.paths.socket()).is_err()
-        && !context.has_records()
-    {
-        return Ok(None);
-    }
-    ask(context, action, "asking", params).map(Some)
+/// Whether there is something to ask: no daemon is started only to say that there is nothing.
+fn is_worth_asking(context: &Context<'_>) -> bool {
+    context.has_records()
+        || std::os::unix::net::UnixStream::connect(context.environment.paths.socket()).is_ok()
 }
 
-fn listed(context: &Context<'_>, all: bool) -> Result<Vec<SessionStatus>, Failure> {
-    let Some(mut answer) = ask_if_running(context, "session_list", json!({"all": all}))? else {
-        return Ok(Vec::new());
-    };
-    serde_json::from_value(answer["result"]["sessions"].take()).map_err(|error| unreadable(&error))
+fn listed(context: &Context<'_>, all: bool) -> Result<Sessions, Failure> {
+    if !is_worth_asking(context) {
+        return Ok(Sessions::default());
+    }
+    let request = ActionRequest { params: json!({"all": all}), ..ActionRequest::default() };
+    let answer = request_action(context, "session_list", "asking", request)?;
+    let answer: ListAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
+    tell_notices(context, &answer.notices);
+    Ok(answer.result)
 }
 
 fn list(context: &Context<'_>, all: bool) -> Result<(), Failure> {
-    let sessions = listed(context, all)?;
-    context.printer.answer(&json!({"sessions": sessions}), || {
+    let listed = listed(context, all)?;
+    let sessions = &listed.sessions;
+    context.printer.answer(&listed, || {
         if sessions.is_empty() {
             let place = if all { "" } else { " in this project; --all lists those of others" };
             return format!("No sessions{place}. `tabwire open URL` starts one.");

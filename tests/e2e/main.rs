@@ -9,6 +9,8 @@ mod browser_fault;
 mod browser_state;
 mod cancel;
 mod cdp_client;
+mod chrome;
+mod chrome_launcher;
 mod chromium;
 mod clients;
 mod comfort;

@@ -82,6 +82,16 @@ pub struct LaunchSpec {
     /// Asks no server for anything on a guess, and talks to no peers but through its servers.
     #[serde(default)]
     pub reserved: bool,
+    /// Starts as another program's launcher wants it: its flags, and of ours only what is needed.
+    #[serde(default)]
+    pub launcher: Option<LauncherWish>,
+}
+
+/// What a launcher of another program's wants besides flags.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LauncherWish {
+    /// Addresses to open at the start; an empty page when there are none.
+    pub addresses: Vec<String>,
 }
 
 fn in_milliseconds(duration: Duration) -> u64 {
@@ -130,6 +140,12 @@ const HEADLESS: &[&str] = &[
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,DeferRendererTasksAfterInput",
 ];
 
+/// Flags a browser gets that another program's launcher starts: it brings its own.
+const LAUNCHER_BASE: &[&str] = &["--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check"];
+
+/// Flags such a browser gets in addition when it has no window.
+const LAUNCHER_HEADLESS: &[&str] = &["--headless=new"];
+
 impl LaunchSpec {
     /// A headless launch with nothing out of the ordinary.
     #[must_use]
@@ -151,6 +167,7 @@ impl LaunchSpec {
             start_window: true,
             sandbox: SandboxMode::default(),
             reserved: false,
+            launcher: None,
         }
     }
 
@@ -160,12 +177,16 @@ impl LaunchSpec {
     /// When an extra argument or environment addition is refused (T36).
     pub fn arguments(&self, obstacle: Option<SandboxObstacle>) -> Result<Vec<OsString>, BrowserError> {
         self.check()?;
-        let mut arguments: Vec<OsString> = BASE.iter().map(OsString::from).collect();
+        let (base, headless) = match self.launcher {
+            None => (BASE, HEADLESS),
+            Some(_) => (LAUNCHER_BASE, LAUNCHER_HEADLESS),
+        };
+        let mut arguments: Vec<OsString> = base.iter().map(OsString::from).collect();
         let mut profile = OsString::from("--user-data-dir=");
         profile.push(&self.profile);
         arguments.push(profile);
         if self.display == Display::Headless {
-            arguments.extend(HEADLESS.iter().map(OsString::from));
+            arguments.extend(headless.iter().map(OsString::from));
         }
         if let Some(WindowSize { width, height }) = self.window {
             arguments.push(format!("--window-size={width},{height}").into());
@@ -183,7 +204,13 @@ impl LaunchSpec {
             arguments.push("--force-webrtc-ip-handling-policy=disable_non_proxied_udp".into());
         }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
-        arguments.push(if self.start_window { "about:blank" } else { "--no-startup-window" }.into());
+        let addresses = self.launcher.as_ref().map_or(&[][..], |wish| &wish.addresses);
+        if !self.start_window {
+            arguments.push("--no-startup-window".into());
+        } else if addresses.is_empty() {
+            arguments.push("about:blank".into());
+        }
+        arguments.extend(addresses.iter().map(OsString::from));
         Ok(arguments)
     }
 
@@ -216,7 +243,13 @@ impl LaunchSpec {
             });
         }
         for argument in &self.extra_arguments {
-            crate::flag::check_argument(argument, self.allow_dangerous)?;
+            let is_usual = self.launcher.is_some() && crate::launcher_flag::is_usual(argument);
+            if !is_usual {
+                crate::flag::check_argument(argument, self.allow_dangerous)?;
+            }
+        }
+        for address in self.launcher.iter().flat_map(|wish| &wish.addresses) {
+            crate::launcher_flag::check_address(address)?;
         }
         for (name, value) in &self.environment {
             crate::flag::check_variable(name, value, self.allow_dangerous)?;

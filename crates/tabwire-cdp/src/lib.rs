@@ -23,6 +23,7 @@ mod message;
 mod outbox;
 mod pending;
 mod pipe;
+mod pipe_end;
 mod pipe_framing;
 mod router;
 mod session_state;

@@ -5,23 +5,23 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use bytes::{Buf, BufMut, BytesMut};
-use tokio::net::unix::pipe::{Receiver, Sender};
 
 use crate::limits::{LARGE_READ_CHUNK, PIPE_CAPACITY, READ_CHUNK, WRITE_BATCH_FRAMES};
+use crate::pipe_end::{ReadEnd, WriteEnd};
 use crate::pipe_framing::{Framed, PipeFramer};
 use crate::transport::{Flush, TransportError};
 
 /// Reads frames from the pipe a browser writes.
 #[derive(Debug)]
 pub struct PipeSource {
-    receiver: Receiver,
+    receiver: ReadEnd,
     framer: PipeFramer,
 }
 
 /// Writes frames to the pipe a browser reads.
 #[derive(Debug)]
 pub struct PipeSink {
-    sender: Sender,
+    sender: WriteEnd,
     /// Frames with their delimiters, not yet written whole.
     waiting: VecDeque<BytesMut>,
 }
@@ -39,7 +39,7 @@ impl PipeSource {
 
     fn with_framer(descriptor: OwnedFd, framer: PipeFramer) -> Result<Self, TransportError> {
         widen(&descriptor);
-        let receiver = Receiver::from_owned_fd(descriptor)
+        let receiver = ReadEnd::new(descriptor)
             .map_err(|error| TransportError::io("opening the browser's output", &error))?;
         Ok(Self { receiver, framer })
     }
@@ -79,7 +79,7 @@ impl PipeSink {
     /// Writes a pipe from its beginning.
     pub fn new(descriptor: OwnedFd) -> Result<Self, TransportError> {
         widen(&descriptor);
-        let sender = Sender::from_owned_fd(descriptor)
+        let sender = WriteEnd::new(descriptor)
             .map_err(|error| TransportError::io("opening the browser's input", &error))?;
         Ok(Self { sender, waiting: VecDeque::new() })
     }

@@ -7,6 +7,7 @@ use tabwire_browser::BrowserDescriptor;
 use tabwire_mux::RealmPlace;
 use tabwire_wire::Failure;
 
+use crate::chrome_fleet::CHROME;
 use crate::daemon::Daemon;
 use crate::fleet::in_background;
 use crate::mcp_guest::is_throw_away;
@@ -43,6 +44,10 @@ impl Daemon {
             let id = descriptor.id.clone();
             let sessions: Vec<_> =
                 records.iter().filter(|(_, running)| running.browser.as_ref() == Some(&id)).collect();
+            if sessions.is_empty() && descriptor.labels.contains_key(CHROME) {
+                // Its stand-in may come back for it; if not, its keeper ends it soon.
+                continue;
+            }
             if sessions.is_empty() {
                 self.end_nobodys(descriptor);
                 continue;

@@ -94,7 +94,7 @@ impl Daemon {
             let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone(), guard };
             let name = asker.name.clone().unwrap_or_else(|| format!("a CDP client of {}", key.name));
             let departure = Some(Note::of_departure(&scribe, key.clone(), asker));
-            let place = Place { name, _permit: permit, _departure: departure };
+            let place = Place { name, _permit: permit, _departure: departure, watch: None };
             match live.browser.hub.join_in_place(source, sink, options, Some(place)).await {
                 Ok(client) => tracing::info!(%client, session = %key, "a CDP client joined"),
                 Err(gone) => tracing::info!(%gone, "a CDP client came too late"),

@@ -279,7 +279,7 @@ impl Daemon {
                 }
             }
         }
-        stopped
+        stopped + self.fleet.stop_chrome().await
     }
 }
 

@@ -28,13 +28,13 @@ use crate::sweeping::sweep_all;
 /// The browsers of one daemon.
 #[derive(Debug)]
 pub struct Fleet {
-    config: DaemonConfig,
+    pub(crate) config: DaemonConfig,
     instance: InstanceId,
     tasks: TaskGroup,
     served: Mutex<Vec<Weak<ServedBrowser>>>,
     extensions: Arc<ExtensionDesk>,
     /// Held while a browser that sessions share is looked for, started or given up.
-    sharing: tokio::sync::Mutex<()>,
+    pub(crate) sharing: tokio::sync::Mutex<()>,
 }
 
 impl Fleet {
@@ -141,7 +141,7 @@ impl Fleet {
         Ok(spec)
     }
 
-    async fn launch(
+    pub(crate) async fn launch(
         &self,
         spec: LaunchSpec,
         labels: BTreeMap<String, String>,
@@ -191,7 +191,7 @@ impl Fleet {
     }
 
     /// Attaches to a browser that somebody else runs. `expected` is the one that the session had there.
-    async fn attach(
+    pub(crate) async fn attach(
         &self,
         address: &str,
         headers: &[String],
@@ -264,12 +264,12 @@ impl Fleet {
         Ok(served)
     }
 
-    fn find_by_profile(&self, profile: &Path) -> Option<Arc<ServedBrowser>> {
+    pub(crate) fn find_by_profile(&self, profile: &Path) -> Option<Arc<ServedBrowser>> {
         self.find(|served| served.descriptor.as_ref().is_some_and(|descriptor| descriptor.profile == profile))
     }
 
     /// A browser that is served now and fits.
-    fn find(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Option<Arc<ServedBrowser>> {
+    pub(crate) fn find(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Option<Arc<ServedBrowser>> {
         let list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.iter().filter_map(Weak::upgrade).find(|served| !served.hub.is_gone() && fits(served))
     }

@@ -65,6 +65,7 @@ impl Daemon {
             RouteName::ExtensionDesk => self.extension_request(admitted.variable.as_deref()).await,
             RouteName::Policy => return self.handle_policy(&admitted, request, door).await,
             RouteName::McpStream => self.accept_mcp(request),
+            RouteName::ChromeStream => self.accept_chrome(request),
             RouteName::Mcp => match read_bytes(request).await {
                 Ok(request) => return self.answer_mcp(request, &admitted.scope).await,
                 Err(error) => return error.answer(),
@@ -73,18 +74,20 @@ impl Daemon {
                 self.end(Ending::Drain);
                 Ok(json_answer(StatusCode::OK, &json!({"draining": true})))
             }
-            RouteName::Stop => {
-                let stopped = self.carry_out(|daemon| async move {
-                    let stopped = daemon.stop_all().await;
-                    daemon.end(Ending::Stop);
-                    Ok(stopped)
-                });
-                stopped.await.map(|stopped| {
-                    json_answer(StatusCode::OK, &json!({"stopped": true, "browsers": stopped}))
-                })
-            }
+            RouteName::Stop => self.stop().await,
         };
         handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    /// Ends every browser and then the daemon.
+    async fn stop(self: &Arc<Self>) -> Result<Answer, Failure> {
+        let stopped = self.carry_out(|daemon| async move {
+            let stopped = daemon.stop_all().await;
+            daemon.end(Ending::Stop);
+            Ok(stopped)
+        });
+        let browsers = stopped.await?;
+        Ok(json_answer(StatusCode::OK, &json!({"stopped": true, "browsers": browsers})))
     }
 
     async fn handle_policy(

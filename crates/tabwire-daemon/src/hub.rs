@@ -67,6 +67,7 @@ pub(crate) enum HubCommand {
     EndRealm { realm: RealmId, reply: oneshot::Sender<()> },
     Sources { target: TargetId, reply: oneshot::Sender<Vec<IpAddr>> },
     Facts { reply: oneshot::Sender<HubFacts> },
+    Dismiss { client: ClientId },
     LetGo,
 }
 
@@ -212,6 +213,12 @@ impl Hub {
     /// When the browser is gone.
     pub async fn facts(&self) -> Result<HubFacts, HubGone> {
         self.ask(|reply| HubCommand::Facts { reply }).await
+    }
+
+    /// Disconnects a client, as if it had hung up.
+    pub(crate) async fn dismiss(&self, client: ClientId) {
+        // A browser that is gone has no clients.
+        let _ = self.commands.send(HubCommand::Dismiss { client }).await;
     }
 
     /// Lets the browser go: clients are disconnected, the browser itself is left running.

@@ -9,7 +9,7 @@ use futures_util::future::{AbortHandle, Abortable, Aborted};
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
-use tabwire_mux::{ClientQueue, Mux, Output};
+use tabwire_mux::{ClientQueue, CloseReason, Mux, Output};
 use tabwire_wire::{BrowserContextId, ClientId, TargetId, UpstreamKind};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -87,6 +87,16 @@ enum Woken {
     Command(Option<HubCommand>),
     Tick,
     KeeperGone,
+}
+
+impl Line {
+    /// Has the client disconnected once everything that waits for it is written.
+    fn close(&mut self, reason: CloseReason) {
+        if let Some(place) = self.place.as_ref().filter(|_| reason == CloseReason::Asked) {
+            place.note_close();
+        }
+        self.closing = Some(reason.sentence());
+    }
 }
 
 impl HubTask {
@@ -218,6 +228,7 @@ impl HubTask {
             }
             HubCommand::Sources { target, reply } => drop(reply.send(self.mux.sources_of(&target))),
             HubCommand::Facts { reply } => drop(reply.send(self.facts())),
+            HubCommand::Dismiss { client } => self.drop_client(client, Farewell::Done, now),
             HubCommand::LetGo => return Err("it was let go"),
         }
         Ok(())
@@ -407,7 +418,7 @@ impl HubTask {
             }
             Output::CloseClient { client, reason } => {
                 if let Some(line) = self.lines.get_mut(&client) {
-                    line.closing = Some(reason.sentence());
+                    line.close(reason);
                     self.dirty.push(client);
                 }
             }

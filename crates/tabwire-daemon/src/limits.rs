@@ -217,3 +217,12 @@ pub const REFUSALS_TOLD: usize = 20;
 
 /// Clients over HTTP whose names are remembered; the oldest is forgotten, and has to greet again.
 pub const GREETED_CLIENTS: usize = 256;
+
+/// How long a browser that a stand-in launched lives while nobody holds it: gone within 5 s of whatever was killed.
+pub const CHROME_LINGER: Duration = Duration::from_millis(2_000);
+
+/// Longest opening of a stand-in: a launcher's whole command line.
+pub const CHROME_OPENING_BYTES: usize = 1024 * 1024;
+
+/// How long a live browser on a profile is looked for before the profile counts as taken by a stranger.
+pub const CHROME_SEARCH: Duration = Duration::from_secs(5);

@@ -48,6 +48,8 @@ pub enum RouteName {
     McpStream,
     /// MCP over HTTP, while somebody keeps it open.
     Mcp,
+    /// A stream on which a program that stands in for a browser gets one.
+    ChromeStream,
     /// Makes room for a newer daemon; browsers are kept.
     Drain,
     /// Ends the daemon and every browser it launched.
@@ -103,6 +105,7 @@ pub static ROUTES: &[Route] = &[
     route(RouteName::CdpUrl, "POST", "/v1/cdp-url", Access::User),
     route(RouteName::Policy, "POST", "/v1/policy/*", Access::User),
     route(RouteName::McpStream, "GET", "/v1/mcp", Access::User),
+    route(RouteName::ChromeStream, "GET", "/v1/chrome", Access::User),
     route(RouteName::Mcp, "POST GET DELETE", "/mcp", Access::Mcp),
     route(RouteName::ExtensionDesk, "POST", "/v1/extension/*", Access::User),
     route(RouteName::Drain, "POST", "/v1/daemon/drain", Access::User),

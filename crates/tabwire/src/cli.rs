@@ -168,6 +168,19 @@ pub(crate) enum Command {
         after_help = "In a client's configuration:\n  {\"mcpServers\": {\"tabwire\": {\"command\": \"tabwire\", \"args\": [\"mcp\"]}}}"
     )]
     Mcp(Box<McpFlags>),
+    /// Stand in for Chrome where another program launches it: Playwright, Puppeteer, an MCP server.
+    ///
+    /// Takes the arguments that Chrome takes. A browser that runs on the profile directory is used, else one is
+    /// started. A link to this program that is called `tabwire-chrome` does the same.
+    #[command(
+        disable_help_flag = true,
+        after_help = "With Playwright: chromium.launch({executablePath: '/path/to/tabwire-chrome'})"
+    )]
+    Chrome {
+        /// Arguments for Chrome; `--explain` among them prints what would be done, and why.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Check that everything Tabwire needs is there, and say what to do about what is not.
     Doctor {
         /// Do what can be done safely, and say what was done.

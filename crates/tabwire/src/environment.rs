@@ -35,6 +35,19 @@ const OTHERS: &[Variable] = &[
         "TABWIRE_UPDATE_URL",
         "The address that `upgrade-check --online` asks; there is none otherwise.",
     ),
+    variable(
+        "TABWIRE_CHROME_EXECUTABLE",
+        "The browser, by name or program, that `tabwire chrome` stands in for.",
+    ),
+    variable(
+        "TABWIRE_CHROME_PROFILE",
+        "The profile directory that `tabwire chrome` uses, whatever its launcher says.",
+    ),
+    variable(
+        "TABWIRE_CHROME_PORT",
+        "The port that `tabwire chrome` listens on where its launcher asks for one, whatever it says.",
+    ),
+    variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` passes on flags that weaken the browser."),
     variable("NO_COLOR", "Set to anything: no colours."),
     variable("CLICOLOR", "`0`: no colours."),
     variable("CLICOLOR_FORCE", "Set to anything but `0`: colours even when the output is no terminal."),

@@ -2,6 +2,7 @@
 //!
 //! The work is done by the daemon; this side parses, asks, and prints.
 
+mod chrome;
 mod cli;
 mod commands;
 mod completion;
@@ -50,6 +51,9 @@ fn is_keeper() -> bool {
 pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
+    }
+    if let Some(arguments) = chrome::find_arguments() {
+        return chrome::run(&arguments);
     }
     if commands::mcp::is_relay() {
         return commands::mcp::relay();

@@ -58,3 +58,15 @@ pub const MCP_FIRST_WORDS_BYTES: usize = 48 * 1024;
 
 /// Requests of an MCP client that are known to be waited for.
 pub const MCP_SEEN_CALLS: usize = 1024;
+
+/// How long a browser may take to tell its version to somebody who asks its stand-in.
+pub const CHROME_VERSION_DEADLINE: Duration = Duration::from_secs(10);
+
+/// How long a stand-in waits for its browser: the daemon's own time for a launch, and some.
+pub const CHROME_OPEN_DEADLINE: Duration = Duration::from_secs(60);
+
+/// How long a stand-in that is asked to end waits until its browser is gone.
+pub const CHROME_END_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Longest word of the daemon's to a stand-in: a failure with the browser's last lines.
+pub const CHROME_WORD_BYTES: usize = 256 * 1024;

@@ -206,7 +206,7 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::Progress
             | RouteName::Status => true,
             // Handshakes: browsers send an Origin with them, which is refused.
-            RouteName::Cdp | RouteName::McpStream | RouteName::Extension => true,
+            RouteName::Cdp | RouteName::McpStream | RouteName::ChromeStream | RouteName::Extension => true,
             // Its GET only listens; what a client wants done it posts.
             RouteName::Mcp => false,
             RouteName::Action

@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use crate::{ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
 
+mod chrome;
 mod mcp;
 mod policy_profile;
 mod session_options;
 mod session_status;
 
+pub use chrome::{CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord};
 pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};

@@ -46,7 +46,7 @@ use crate::config::{Configuration, Key};
 use crate::environment::Environment;
 use crate::invocation::{Invocation, Wanted};
 use crate::printer::Printer;
-use crate::skill_place::SkillScope;
+use crate::skill_place::{SkillScope, SkillTool};
 
 /// What every command needs to know.
 pub(crate) struct Context<'a> {
@@ -152,6 +152,7 @@ fn load(wanted: &Wanted, flags: &GlobalFlags, environment: &Environment) -> Resu
             | Command::InstallSkill { .. }
             | Command::UpgradeCheck { .. }
             | Command::Keep
+            | Command::Chrome { .. }
             | Command::NativeHost { .. }
             | Command::Extension { .. }
             | Command::Config { command: Check { .. } | Path | Schema | Set { .. } }
@@ -190,6 +191,10 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             cdp_url::run(context, http, share_all, options.into_options()?, restart)
         }
         Command::Mcp(flags) => return mcp::run(context, *flags),
+        Command::Chrome { arguments } => {
+            let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
+            return Ok(crate::chrome::run(&arguments));
+        }
         Command::Doctor { fix, launch } => return doctor::run(context, doctor::Wish { fix, launch }),
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
@@ -212,13 +217,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             Ok(())
         }
         Command::InstallSkill { tools, project, user: _, print, uninstall } => {
-            let scope = if project { SkillScope::Project } else { SkillScope::User };
-            let deed = match (print, uninstall) {
-                (true, _) => Deed::Print,
-                (false, true) => Deed::Uninstall,
-                (false, false) => Deed::Install,
-            };
-            install_skill::run(context, &Wish { tools, scope, deed })
+            install_skill::run(context, &skill_wish(tools, project, print, uninstall))
         }
         Command::Extension { command } => extension::run(context, &command),
         Command::Keep => return Ok(keep()),
@@ -227,4 +226,15 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         }
     };
     done.map(|()| ExitCode::SUCCESS)
+}
+
+/// Where a skill is to be put, and what is to be done with it.
+fn skill_wish(tools: Vec<SkillTool>, project: bool, print: bool, uninstall: bool) -> Wish {
+    let scope = if project { SkillScope::Project } else { SkillScope::User };
+    let deed = match (print, uninstall) {
+        (true, _) => Deed::Print,
+        (false, true) => Deed::Uninstall,
+        (false, false) => Deed::Install,
+    };
+    Wish { tools, scope, deed }
 }

@@ -1,0 +1,97 @@
+//! What `tabwire chrome` asks of the daemon, and what it is told. Knows nothing of command lines or of CDP.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BrowserId, Failure};
+
+/// The name under which a connection is upgraded to a stand-in's.
+pub const CHROME_UPGRADE: &str = "tabwire-chrome";
+
+/// The browser that a stand-in wants; two descriptors for frames may come along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ChromeOpening {
+    /// The profile directory, which says which browser is meant.
+    pub profile: Option<PathBuf>,
+    /// What says which browser is meant when there is no profile directory.
+    pub name: String,
+    /// The browser's name or program; the daemon's own choice if left out.
+    pub browser: Option<String>,
+    /// Whether it has no window.
+    pub headless: bool,
+    /// Flags as the launcher gave them.
+    pub arguments: Vec<String>,
+    /// Addresses to open at the start.
+    pub addresses: Vec<String>,
+    /// Whether it starts with a window.
+    pub start_window: bool,
+    /// The window's size.
+    pub window: Option<(u16, u16)>,
+    /// A proxy for all traffic.
+    pub proxy: Option<String>,
+    /// Whether flags that weaken the browser are passed on.
+    pub allow_dangerous: bool,
+    /// Variables the browser is started with.
+    pub environment: BTreeMap<String, String>,
+    /// Whether the client stays when the browser goes, and is told what it lost.
+    pub outlives_browser: bool,
+}
+
+/// What the daemon tells a stand-in, one line each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChromeWord {
+    /// The opening may be sent.
+    Ready {},
+    /// The browser is there.
+    Opened(ChromeOpened),
+    /// There will be no browser.
+    Failed(Failure),
+    /// It is over.
+    Ended(ChromeEnd),
+}
+
+/// The browser a stand-in was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChromeOpened {
+    /// `attached` when it ran before, `launched` when it was started now.
+    pub ownership: String,
+    /// Its name, when Tabwire keeps it.
+    pub browser: Option<BrowserId>,
+    /// What it calls itself.
+    pub product: Option<String>,
+    /// Its process, when it is known.
+    pub pid: Option<i32>,
+    /// The debugging port of its own, when it has one.
+    pub debugging_port: Option<u16>,
+    /// The profile directory, when it is known.
+    pub profile: Option<PathBuf>,
+}
+
+/// How a stand-in's part of a browser ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub struct ChromeEnd {
+    /// Why.
+    pub why: ChromeEndReason,
+    /// The same for people.
+    pub sentence: String,
+    /// Signs seen before a loss, such as `Inspector.detached`.
+    #[serde(default)]
+    pub signals: Vec<String>,
+}
+
+/// Why a stand-in's part of a browser ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChromeEndReason {
+    /// The client hung up or closed its browser; whatever had to end has ended.
+    ClientLeft,
+    /// The browser is gone.
+    BrowserGone,
+    /// The daemon makes room or ends.
+    DaemonEnds,
+}

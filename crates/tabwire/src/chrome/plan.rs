@@ -1,0 +1,204 @@
+//! What will be done for a launcher, and why, before anything is done. Pure: starts nothing, asks nobody.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use tabwire_browser::new_instance_id;
+use tabwire_wire::api::ChromeOpening;
+use tabwire_wire::{ErrorCode, Failure};
+
+use super::launcher_line::LauncherLine;
+use super::settings::ChromeSettings;
+
+/// How the launcher is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TransportMode {
+    /// On descriptors 3 and 4.
+    Pipe,
+    /// On a port of ours.
+    Port,
+    /// On both.
+    Both,
+}
+
+impl TransportMode {
+    /// Its name in logs.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe",
+            Self::Port => "ws",
+            Self::Both => "pipe+ws",
+        }
+    }
+}
+
+/// What will be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) mode: TransportMode,
+    /// The port to listen on; 0 for any.
+    pub(super) port: Option<u16>,
+    pub(super) opening: ChromeOpening,
+}
+
+impl Plan {
+    /// Decides what will be done.
+    ///
+    /// # Errors
+    /// When the launcher does not say how it wants to speak, or gave no descriptors to speak on.
+    pub(super) fn make(
+        line: &LauncherLine,
+        settings: &ChromeSettings,
+        has_descriptors: bool,
+    ) -> Result<Self, Failure> {
+        let port = line.port.map(|port| settings.port.unwrap_or(port));
+        let mode = match (line.pipe, port) {
+            (true, _) if !has_descriptors => return Err(no_descriptors()),
+            (true, None) => TransportMode::Pipe,
+            (true, Some(_)) => TransportMode::Both,
+            (false, Some(_)) => TransportMode::Port,
+            (false, None) => return Err(no_transport()),
+        };
+        let opening = ChromeOpening {
+            profile: profile_of(line, settings)?,
+            name: new_instance_id()?.to_string(),
+            browser: settings.browser.clone(),
+            headless: line.headless,
+            arguments: line.passed.clone(),
+            addresses: line.addresses.clone(),
+            start_window: !line.windowless,
+            window: line.window,
+            proxy: line.proxy.clone(),
+            allow_dangerous: settings.allow_dangerous,
+            environment: settings.variables.iter().cloned().collect(),
+            outlives_browser: false,
+        };
+        Ok(Self { mode, port, opening })
+    }
+}
+
+/// The directory that says which browser is meant, as a whole path: the daemon is elsewhere.
+fn profile_of(line: &LauncherLine, settings: &ChromeSettings) -> Result<Option<PathBuf>, Failure> {
+    let Some(profile) = settings.profile.as_ref().or(line.profile.as_ref()) else { return Ok(None) };
+    std::path::absolute(profile).map(Some).map_err(|error| {
+        let message = format!("The profile directory {} cannot be used: {error}.", profile.display());
+        Failure::new(ErrorCode::BadArgs, message)
+    })
+}
+
+/// The launcher wants to speak on descriptors that it did not give.
+pub(super) fn no_descriptors() -> Failure {
+    let message = "--remote-debugging-pipe was given, but descriptors 3 and 4 are not open.";
+    Failure::new(ErrorCode::BadArgs, message).with_hint(
+        "A launcher opens them for its browser. In a shell, use --remote-debugging-port=0 instead.",
+    )
+}
+
+fn no_transport() -> Failure {
+    let message = "Neither --remote-debugging-pipe nor --remote-debugging-port was given: nobody could drive the \
+                   browser.";
+    Failure::new(ErrorCode::BadArgs, message).with_hint(
+        "This program stands in for Chrome where another one launches it. To open a browser yourself, run `tabwire \
+         open --headed`.",
+    )
+}
+
+/// What would be done and why, for people.
+pub(super) fn explain(
+    line: &LauncherLine,
+    settings: &ChromeSettings,
+    plan: Result<&Plan, &Failure>,
+) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut say = |key: &str, value: &str| {
+        let _ = writeln!(text, "{key:<11} {value}");
+    };
+    match plan {
+        Ok(plan) => say("transport", plan.mode.name()),
+        Err(failure) => say("transport", &format!("none: {}", failure.message)),
+    }
+    if let Some(port) = line.port {
+        let wanted = settings.port.unwrap_or(port);
+        let any = if wanted == 0 { " (any that is free)" } else { "" };
+        say("port", &format!("127.0.0.1:{wanted}{any}"));
+    }
+    match profile_of(line, settings)? {
+        Some(profile) => say("profile", &format!("{}: a browser that runs on it is used", profile.display())),
+        None => say("profile", "none given: a new one, removed with the browser"),
+    }
+    say("window", if line.headless { "none" } else { "yes" });
+    say("browser", settings.browser.as_deref().unwrap_or("the first that is found"));
+    for flag in &line.passed {
+        say("passed on", flag);
+    }
+    for (flag, why) in &line.dropped {
+        say("dropped", &format!("{flag}: {why}"));
+    }
+    for address in &line.addresses {
+        say("opens", address);
+    }
+    text.truncate(text.trim_end().len());
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+
+    fn line(words: &[&str]) -> LauncherLine {
+        LauncherLine::parse(&words.iter().map(OsString::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn the_transport_is_what_the_launcher_asks_for() {
+        let make = |words: &[&str], has| Plan::make(&line(words), &ChromeSettings::default(), has);
+        let mode = |words: &[&str], has| make(words, has).map(|plan| (plan.mode, plan.port));
+        assert_eq!(mode(&["--remote-debugging-pipe"], true).unwrap(), (TransportMode::Pipe, None));
+        assert_eq!(mode(&["--remote-debugging-port=7"], true).unwrap(), (TransportMode::Port, Some(7)));
+        let both = ["--remote-debugging-port=0", "--remote-debugging-pipe"];
+        assert_eq!(mode(&both, true).unwrap(), (TransportMode::Both, Some(0)));
+        assert!(mode(&both, false).unwrap_err().message.contains("descriptors 3 and 4"));
+        assert!(
+            mode(&["--remote-debugging-pipe"], false).unwrap_err().message.contains("descriptors 3 and 4")
+        );
+        let nothing = mode(&["--headless"], true).unwrap_err();
+        assert!(nothing.message.contains("Neither") && nothing.hint.is_some());
+    }
+
+    #[test]
+    fn the_environment_counts_more_than_the_launcher() {
+        let settings = ChromeSettings {
+            profile: Some("/mine".into()),
+            port: Some(9),
+            browser: Some("edge".into()),
+            allow_dangerous: true,
+            ..ChromeSettings::default()
+        };
+        let plan =
+            Plan::make(&line(&["--remote-debugging-port=7", "--user-data-dir=/theirs"]), &settings, false);
+        let plan = plan.unwrap();
+        assert_eq!(plan.port, Some(9));
+        assert_eq!(plan.opening.profile, Some("/mine".into()));
+        assert_eq!(plan.opening.browser.as_deref(), Some("edge"));
+        assert!(plan.opening.allow_dangerous);
+    }
+
+    #[test]
+    fn an_explanation_names_what_is_dropped_and_why() {
+        let line =
+            line(&["--remote-debugging-port=0", "--no-sandbox", "--lang=de", "--user-data-dir=/p", "data:,"]);
+        let settings = ChromeSettings::default();
+        let plan = Plan::make(&line, &settings, false);
+        let text = explain(&line, &settings, plan.as_ref()).unwrap();
+        for part in
+            ["transport   ws", "any that is free", "/p: a browser", "--no-sandbox: the sandbox", "--lang=de"]
+        {
+            assert!(text.contains(part), "{part} in:\n{text}");
+        }
+        let nothing = LauncherLine::default();
+        let plan = Plan::make(&nothing, &settings, false);
+        assert!(explain(&nothing, &settings, plan.as_ref()).unwrap().contains("none: Neither"));
+    }
+}

@@ -1,0 +1,134 @@
+//! Stock libraries that launch what they take for Chrome: started, told what to do, killed. Run with Node.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::process::Process;
+use crate::waiting::find_eventually;
+use crate::world::World;
+
+/// The binary under test.
+const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
+
+/// How long a stand-in or its browser may outlive whatever was killed.
+pub(crate) const ORPHAN_SECONDS: u64 = 5;
+
+/// A link to the binary under the name that makes it a Chrome.
+pub(crate) fn stand_in(world: &World) -> PathBuf {
+    let link = world.home().join("tabwire-chrome");
+    if !link.exists() {
+        std::os::unix::fs::symlink(TABWIRE, &link).expect("a link");
+    }
+    link
+}
+
+/// A directory for what launchers leave when they are killed.
+fn litter(world: &World) -> PathBuf {
+    let directory = world.home().join("launchers");
+    fs::create_dir_all(&directory).expect("a directory");
+    directory
+}
+
+/// A library that has launched its browser.
+pub(crate) struct Launcher {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    name: String,
+}
+
+impl Launcher {
+    /// Launches through the stand-in, and waits until the library has its browser.
+    pub(crate) fn start(world: &World, tool: &str, more: &[&str]) -> Self {
+        let mut launcher = Self::begin(world, tool, more);
+        let ready = launcher.next_line();
+        assert_eq!(ready["ready"], true, "{tool}: {ready}\n{}", world.log());
+        launcher
+    }
+
+    /// Launches through the stand-in, whatever comes of it.
+    fn begin(world: &World, tool: &str, more: &[&str]) -> Self {
+        let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
+        assert!(
+            directory.join("node_modules").is_dir(),
+            "tests/clients/node_modules is missing: run `cargo xtask setup`"
+        );
+        let mut command: Command = world.command("node", &["chrome-launcher.mjs"]);
+        let mut child = command
+            .current_dir(&directory)
+            .args(["--tool", tool, "--executable"])
+            .arg(stand_in(world))
+            .args(more)
+            .env("TMPDIR", litter(world))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("node is there: `cargo xtask setup` says what is needed");
+        let lines = BufReader::new(child.stdout.take().expect("piped"));
+        Self { child, lines, name: tool.to_owned() }
+    }
+
+    /// What it says next; its own deadlines bound this.
+    pub(crate) fn next_line(&mut self) -> Value {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).expect("readable");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("{} ended: {line}", self.name))
+    }
+
+    /// Tells it to do something and gives what came of it. That it was disconnected meanwhile is passed over.
+    pub(crate) fn tell(&mut self, command: &Value) -> Value {
+        writeln!(self.child.stdin.as_mut().expect("piped"), "{command}").expect("it listens");
+        loop {
+            let line = self.next_line();
+            if line.get("disconnected").is_none() {
+                return line;
+            }
+        }
+    }
+
+    /// Opens a page and gives its title.
+    pub(crate) fn title(&mut self, url: &str) -> String {
+        let answer = self.tell(&json!({"title": url}));
+        answer["title"].as_str().unwrap_or_else(|| panic!("{}: {answer}", self.name)).to_owned()
+    }
+
+    /// Closes its browser and ends.
+    pub(crate) fn close(mut self) {
+        assert_eq!(self.tell(&json!({"close": true})), json!({"closed": true}), "{}", self.name);
+        let status = self.child.wait().expect("our own child");
+        assert!(status.success(), "{}: {status}", self.name);
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process number")
+    }
+}
+
+impl Drop for Launcher {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The stand-ins of a world that run.
+pub(crate) fn stand_ins(world: &World) -> Vec<Process> {
+    let path = stand_in(world).to_string_lossy().into_owned();
+    Process::all().into_iter().filter(|process| process.command.starts_with(&path)).collect()
+}
+
+/// The main process of the only browser of a world.
+pub(crate) fn browser(world: &World) -> Process {
+    let found = find_eventually(10, || {
+        let all = world.browser_processes();
+        let is_main = |process: &Process| {
+            process.command.contains("--remote-debugging-pipe") && !process.command.contains("--type=")
+        };
+        all.into_iter().find(is_main)
+    });
+    found.expect("a browser runs")
+}

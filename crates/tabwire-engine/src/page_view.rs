@@ -19,31 +19,48 @@ enum Lesson {
     Nothing,
 }
 
+/// A snapshot with what was made of it.
+#[derive(Debug)]
+pub(crate) struct View<T> {
+    pub(crate) snapshot: Snapshot,
+    /// What was asked for, with the element that is looked into.
+    pub(crate) request: SnapshotRequest,
+    pub(crate) made: T,
+}
+
 impl Page {
     /// Takes a snapshot. `within` is a ref or other target whose element is looked into.
     pub(crate) async fn view(
         &self,
-        mut request: SnapshotRequest,
+        request: SnapshotRequest,
         within: Option<&str>,
         deadline: Deadline,
     ) -> Result<(Snapshot, SnapshotRequest), Failure> {
+        let View { snapshot, request, .. } = self.view_as(request, within, deadline, |_, _| ()).await?;
+        Ok((snapshot, request))
+    }
+
+    /// Takes a snapshot and makes something of it, as a rule while the browser still tells what listens on the page.
+    pub(crate) async fn view_as<T>(
+        &self,
+        mut request: SnapshotRequest,
+        within: Option<&str>,
+        deadline: Deadline,
+        make: impl Fn(&Snapshot, &SnapshotRequest) -> T,
+    ) -> Result<View<T>, Failure> {
         let mut again = true;
         let (frame, key) = self.find_place(within, deadline).await?;
         request.within = key;
         loop {
-            let taken = self.view_once(&request, &frame, deadline).await;
-            let taken = match taken {
+            let taken = match self.view_once(&request, &frame, deadline, &make).await {
                 // What was learned meanwhile is told at once, not with the next snapshot.
-                Ok((_, Lesson::News)) => self.view_once(&request, &frame, deadline).await,
+                Ok((.., Lesson::News)) => self.view_once(&request, &frame, deadline, &make).await,
                 taken => taken,
             };
             match taken {
                 // The document went while it was read; the new one is read in its place, once.
                 Err(failure) if again && within.is_none() && self.has_moved_on(&failure) => again = false,
-                Ok((mut snapshot, _)) => {
-                    snapshot.fit(&request);
-                    return Ok((snapshot, request));
-                }
+                Ok((snapshot, made, _)) => return Ok(View { snapshot, request, made }),
                 Err(failure) => return Err(failure),
             }
         }
@@ -73,12 +90,13 @@ impl Page {
         Ok((element.frame.clone(), Some(element.key())))
     }
 
-    async fn view_once(
+    async fn view_once<T>(
         &self,
         request: &SnapshotRequest,
         frame: &FrameId,
         deadline: Deadline,
-    ) -> Result<(Snapshot, Lesson), Failure> {
+        make: &impl Fn(&Snapshot, &SnapshotRequest) -> T,
+    ) -> Result<(Snapshot, T, Lesson), Failure> {
         let below = self.frames_below(frame);
         for inner in &below {
             // A frame that went meanwhile, or whose element cannot be told, is named in the snapshot as unread.
@@ -111,8 +129,10 @@ impl Page {
             }
         }
         self.refs().keep_frames(|frame| self.driver().has_frame(frame));
-        let lesson = learning.await;
-        Ok((Snapshot::assemble(first, frame.clone(), others), lesson))
+        let mut snapshot = Snapshot::assemble(first, frame.clone(), others);
+        snapshot.fit(request);
+        let made = make(&snapshot, request);
+        Ok((snapshot, made, learning.await))
     }
 
     /// Asks what listens for clicks in these frames, in the same breath as what was asked before. The answer comes

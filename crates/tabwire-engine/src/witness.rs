@@ -12,7 +12,7 @@ use crate::evidence_book::{EvidenceBook, Set, TabEvidence};
 use crate::evidence_set::{EvidenceSet, Gathered};
 use crate::limits::{EVIDENCE_BEFORE, EVIDENCE_DEADLINE, EVIDENCE_RESULT};
 use crate::page::Page;
-use crate::snapshot::SnapshotRequest;
+use crate::snapshot::{SnapshotLines, SnapshotRequest};
 use crate::time_stamp::TimeStamp;
 
 /// The action that turns it on and off is not watched itself.
@@ -94,7 +94,7 @@ async fn look_before(book: &EvidenceBook, page: &Page) {
     let mut seen = TabEvidence { console: page.record().console().count(), ..TabEvidence::default() };
     // A page that cannot be seen now has its whole snapshot in the evidence.
     if let Ok((snapshot, request)) = page.view(SnapshotRequest::default(), None, deadline).await {
-        seen.memory.remember(&snapshot, &request);
+        seen.memory.remember(&snapshot, &request, SnapshotLines::of(&snapshot));
     }
     book.keep_tab(page.target(), seen);
 }

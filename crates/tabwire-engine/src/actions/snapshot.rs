@@ -8,7 +8,7 @@ use tabwire_wire::{ErrorCode, Failure};
 use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
-use crate::snapshot::{Extent, Selection, SnapshotRequest};
+use crate::snapshot::{Extent, Selection, Snapshot as PageSnapshot, SnapshotLines, SnapshotRequest};
 
 /// See what is on the page: roles, names, states, and refs (e12) that other actions take.
 ///
@@ -90,18 +90,24 @@ impl Action for Snapshot {
             depth: self.depth,
             ..SnapshotRequest::default()
         };
-        let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
-        let mut refs = page.refs();
         if self.delta {
-            let text = page.memory().delta(&snapshot, &request, &mut refs);
+            let (snapshot, request) = page.view(request, self.within.as_deref(), context.deadline).await?;
+            let text = page.memory().delta(&snapshot, &request, &mut page.refs());
             return Ok(Seen { page: Value::Null, delta: Some(text.clone()), text });
         }
-        page.memory().remember(&snapshot, &request);
-        if context.wants_text {
-            let text = snapshot.to_text(&mut refs, &request);
-            return Ok(Seen { page: Value::Null, delta: None, text });
-        }
-        Ok(Seen { page: snapshot.to_json(&mut refs), delta: None, text: String::new() })
+        let tell = |snapshot: &PageSnapshot, request: &SnapshotRequest| {
+            let refs = &mut page.refs();
+            let (page, text) = if context.wants_text {
+                (Value::Null, snapshot.to_text(refs, request))
+            } else {
+                (snapshot.to_json(refs), String::new())
+            };
+            (SnapshotLines::of(snapshot), Seen { page, delta: None, text })
+        };
+        let view = page.view_as(request, self.within.as_deref(), context.deadline, tell).await?;
+        let (lines, seen) = view.made;
+        page.memory().remember(&view.snapshot, &view.request, lines);
+        Ok(seen)
     }
 }
 

@@ -39,5 +39,5 @@ pub(crate) use pattern::Pattern;
 pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning, RefTable};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};
 pub(crate) use search::Search;
-pub(crate) use snapshot_memory::{Comparison, SnapshotMemory};
+pub(crate) use snapshot_memory::{Comparison, SnapshotLines, SnapshotMemory};
 pub(crate) use walk_answer::WalkAnswer;

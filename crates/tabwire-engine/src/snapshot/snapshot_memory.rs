@@ -21,6 +21,17 @@ struct Kept {
     lines: Vec<KeptLine>,
 }
 
+/// What is kept of a snapshot.
+#[derive(Debug)]
+pub(crate) struct SnapshotLines(Vec<KeptLine>);
+
+impl SnapshotLines {
+    /// Reduces a snapshot to what is kept of it.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        Self(kept_lines(&snapshot.nodes))
+    }
+}
+
 /// How a snapshot differs from the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Comparison {
@@ -61,9 +72,9 @@ impl SnapshotMemory {
         shown.collect()
     }
 
-    /// Takes note of a snapshot that was given in full.
-    pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest) {
-        self.replace(snapshot, request, kept_lines(&snapshot.nodes));
+    /// Takes note of a snapshot that was given in full, by what it was reduced to.
+    pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: SnapshotLines) {
+        self.replace(snapshot, request, lines.0);
     }
 
     /// What changed since the last snapshot that was asked for in the same way, within a fence; all of the snapshot

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_wire::FrameId;
 
 use super::request::{Extent, SnapshotRequest};
-use super::{FrameReading, Pattern, RefTable, Search, Snapshot, SnapshotMemory, WalkAnswer};
+use super::{FrameReading, Pattern, RefTable, Search, Snapshot, SnapshotLines, SnapshotMemory, WalkAnswer};
 
 /// A walk's answer with these nodes.
 fn answer(document: &str, nodes: &Value) -> WalkAnswer {
@@ -281,7 +281,8 @@ fn a_delta_says_what_changed_and_where() {
     ]);
     let (mut memory, mut refs) = (SnapshotMemory::default(), RefTable::default());
     let request = SnapshotRequest::default();
-    memory.remember(&snapshot(&before), &request);
+    let seen = snapshot(&before);
+    memory.remember(&seen, &request, SnapshotLines::of(&seen));
     // Long enough that the whole page would not be shorter.
     let mut long = after.as_array().expect("nodes").clone();
     let mut longer = before.as_array().expect("nodes").clone();

@@ -33,6 +33,26 @@ fn litter(world: &World) -> PathBuf {
     directory
 }
 
+/// A script of the clients' directory, which is not started yet.
+fn node(world: &World, script: &str) -> Command {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
+    assert!(
+        directory.join("node_modules").is_dir(),
+        "tests/clients/node_modules is missing: run `cargo xtask setup`"
+    );
+    let mut command = world.command("node", &[script]);
+    command.current_dir(&directory).env("TMPDIR", litter(world));
+    command
+}
+
+/// Runs a script to its end and gives the JSON it prints last.
+pub(crate) fn run_script(world: &World, script: &str, more: &[&str]) -> Value {
+    let output = node(world, script).args(more).stderr(Stdio::inherit()).output().expect("node is there");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = text.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{script} {more:?}: {text}\n{}", world.log()))
+}
+
 /// A library that has launched its browser.
 pub(crate) struct Launcher {
     child: Child,
@@ -43,26 +63,28 @@ pub(crate) struct Launcher {
 impl Launcher {
     /// Launches through the stand-in, and waits until the library has its browser.
     pub(crate) fn start(world: &World, tool: &str, more: &[&str]) -> Self {
-        let mut launcher = Self::begin(world, tool, more);
+        Self::start_script(world, "chrome-launcher.mjs", tool, more)
+    }
+
+    /// Starts an MCP server that launches the stand-in when it is first needed.
+    pub(crate) fn start_server(world: &World, tool: &str, more: &[&str]) -> Self {
+        Self::start_script(world, "mcp-launcher.mjs", tool, more)
+    }
+
+    fn start_script(world: &World, script: &str, tool: &str, more: &[&str]) -> Self {
+        let mut launcher = Self::begin(world, script, tool, more);
         let ready = launcher.next_line();
         assert_eq!(ready["ready"], true, "{tool}: {ready}\n{}", world.log());
         launcher
     }
 
     /// Launches through the stand-in, whatever comes of it.
-    fn begin(world: &World, tool: &str, more: &[&str]) -> Self {
-        let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
-        assert!(
-            directory.join("node_modules").is_dir(),
-            "tests/clients/node_modules is missing: run `cargo xtask setup`"
-        );
-        let mut command: Command = world.command("node", &["chrome-launcher.mjs"]);
+    fn begin(world: &World, script: &str, tool: &str, more: &[&str]) -> Self {
+        let mut command = node(world, script);
         let mut child = command
-            .current_dir(&directory)
             .args(["--tool", tool, "--executable"])
             .arg(stand_in(world))
             .args(more)
-            .env("TMPDIR", litter(world))
             .stdin(Stdio::piped())
             .stderr(Stdio::inherit())
             .spawn()

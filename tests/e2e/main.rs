@@ -11,6 +11,8 @@ mod cancel;
 mod cdp_client;
 mod chrome;
 mod chrome_launcher;
+mod chrome_port;
+mod chrome_tools;
 mod chromium;
 mod clients;
 mod comfort;

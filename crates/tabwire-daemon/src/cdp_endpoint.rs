@@ -104,7 +104,7 @@ impl Daemon {
     }
 
     /// Bare CDP in a guarded session needs a grant that says so (T19).
-    fn admit_bare_client(&self, session: &Session, live: &LiveSession) -> Result<(), Failure> {
+    pub(crate) fn admit_bare_client(&self, session: &Session, live: &LiveSession) -> Result<(), Failure> {
         let name = session.key.to_string();
         let rulebook = self.policy.rulebook();
         let is_open = live.options.policy() == PolicyProfile::Open;

@@ -57,7 +57,7 @@ impl ChromeGuest {
                 return Err(failure);
             }
         }
-        let opened = guest.describe();
+        let opened = guest.describe(&wish);
         tracing::info!(ownership = %opened.ownership, profile = ?opened.profile, "a stand-in has its browser");
         Ok((guest, opened))
     }
@@ -75,11 +75,11 @@ impl ChromeGuest {
         let source =
             PipeSource::new(commands, CLIENT_MESSAGE_CEILING).map_err(TransportError::into_failure)?;
         let sink = PipeSink::new(answers).map_err(TransportError::into_failure)?;
-        let key = session_key()?;
-        let guard =
-            self.daemon.policy.guard(GuardedClient::Bare, PolicyProfile::Open, &key, self.served.ownership);
+        let (key, profile) = self.find_rule().await?;
+        let guard = self.daemon.policy.guard(GuardedClient::Bare, profile, &key, self.served.ownership);
         let on_loss = if wish.outlives_browser { OnLoss::Keep } else { OnLoss::Close };
-        let options = ClientOptions { share: Share::Released, on_loss, realm: None, guard: Some(guard) };
+        let share = if wish.sees_everything { Share::All } else { Share::Released };
+        let options = ClientOptions { share, on_loss, realm: None, guard: Some(guard) };
         let asker = caller.named(None, None);
         Note::of_arrival(&self.daemon.scribe, key.clone(), asker.clone(), None).finish(None).await;
         let (sender, left) = oneshot::channel();
@@ -95,7 +95,21 @@ impl ChromeGuest {
         Ok(Some(Client { id, left, closed_browser }))
     }
 
-    fn describe(&self) -> ChromeOpened {
+    /// Whose policy holds: that of a guarded session in the same browser, which has to admit CDP clients; else none.
+    async fn find_rule(&self) -> Result<(SessionKey, PolicyProfile), Failure> {
+        for session in self.daemon.sessions.all() {
+            if let Some(live) = session.find_live().await
+                && Arc::ptr_eq(&live.browser, &self.served)
+                && live.options.policy() == PolicyProfile::Guarded
+            {
+                self.daemon.admit_bare_client(&session, &live)?;
+                return Ok((session.key.clone(), PolicyProfile::Guarded));
+            }
+        }
+        Ok((session_key()?, PolicyProfile::Open))
+    }
+
+    fn describe(&self, wish: &ChromeOpening) -> ChromeOpened {
         let descriptor = self.served.descriptor.as_ref();
         let address = self.served.address.as_ref();
         ChromeOpened {
@@ -106,7 +120,7 @@ impl ChromeGuest {
                 .or_else(|| address.and_then(|address| address.product().map(str::to_owned))),
             pid: descriptor.map(|descriptor| descriptor.browser.pid()),
             debugging_port: address.and_then(|address| address.expose().port()),
-            profile: descriptor.map(|descriptor| descriptor.profile.clone()),
+            profile: descriptor.map(|descriptor| descriptor.profile.clone()).or_else(|| wish.profile.clone()),
         }
     }
 
@@ -127,15 +141,17 @@ impl ChromeGuest {
             hub.dismiss(identity).await;
         }
         let has_closed = closed_browser.is_some_and(|closed| closed.load(Ordering::SeqCst));
+        let why = if has_closed { ChromeEndReason::BrowserClosed } else { why };
         let sentence = match why {
             ChromeEndReason::BrowserGone => format!("{}.", hub.gone_reason()),
             ChromeEndReason::ClientLeft => "The client has left.".to_owned(),
+            ChromeEndReason::BrowserClosed => "The client has closed its browser.".to_owned(),
             ChromeEndReason::DaemonEnds => "The daemon ends.".to_owned(),
         };
         if why != ChromeEndReason::DaemonEnds {
             self.leave(has_closed).await;
         }
-        Some(ChromeEnd { why, sentence, signals: Vec::new() })
+        Some(ChromeEnd { why, sentence })
     }
 
     /// Gives its part of the browser back. The last one out ends a browser of ours, except that a window stays for its

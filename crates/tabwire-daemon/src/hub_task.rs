@@ -138,7 +138,8 @@ impl HubTask {
 
     pub(crate) async fn run(mut self) {
         let reason = self.serve().await;
-        tracing::info!(reason, "the hub ends");
+        let signals: Vec<_> = self.mux.loss_signals().iter().map(|(signal, _)| signal).collect();
+        tracing::info!(reason, disconnectSignals = ?signals, "the hub ends");
         self.mux.browser_lost(Instant::now());
         self.carry_out().await.ok();
         for line in self.lines.values_mut() {

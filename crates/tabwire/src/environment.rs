@@ -47,6 +47,7 @@ const OTHERS: &[Variable] = &[
         "TABWIRE_CHROME_PORT",
         "The port that `tabwire chrome` listens on where its launcher asks for one, whatever it says.",
     ),
+    variable("TABWIRE_CHROME_LOG", "A file that `tabwire chrome` logs to, beyond what the daemon logs."),
     variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` passes on flags that weaken the browser."),
     variable("NO_COLOR", "Set to anything: no colours."),
     variable("CLICOLOR", "`0`: no colours."),

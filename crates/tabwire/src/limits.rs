@@ -70,3 +70,21 @@ pub const CHROME_END_DEADLINE: Duration = Duration::from_secs(20);
 
 /// Longest word of the daemon's to a stand-in: a failure with the browser's last lines.
 pub const CHROME_WORD_BYTES: usize = 256 * 1024;
+
+/// Longest head of a request to the port of a stand-in.
+pub const CHROME_HEAD_BYTES: usize = 16 * 1024;
+
+/// How long a visitor of that port may take to send it.
+pub const CHROME_HEAD_DEADLINE: Duration = Duration::from_secs(10);
+
+/// Visitors of that port at once; more wait in the kernel's queue.
+pub const CHROME_CONNECTIONS: usize = 64;
+
+/// How long a browser may take to answer what a stand-in itself asks of it.
+pub const CHROME_ASK_DEADLINE: Duration = Duration::from_secs(15);
+
+/// Bytes of requests that wait for a browser to come back, of one client.
+pub const CHROME_QUEUE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Unanswered requests and cdp sessions of one client that are remembered, each.
+pub const CHROME_REMEMBERED: usize = 10_000;

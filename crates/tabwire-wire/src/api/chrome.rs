@@ -38,6 +38,8 @@ pub struct ChromeOpening {
     pub environment: BTreeMap<String, String>,
     /// Whether the client stays when the browser goes, and is told what it lost.
     pub outlives_browser: bool,
+    /// Whether the client is shown what other clients have opened.
+    pub sees_everything: bool,
 }
 
 /// What the daemon tells a stand-in, one line each.
@@ -79,17 +81,16 @@ pub struct ChromeEnd {
     pub why: ChromeEndReason,
     /// The same for people.
     pub sentence: String,
-    /// Signs seen before a loss, such as `Inspector.detached`.
-    #[serde(default)]
-    pub signals: Vec<String>,
 }
 
 /// Why a stand-in's part of a browser ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChromeEndReason {
-    /// The client hung up or closed its browser; whatever had to end has ended.
+    /// The client hung up; whatever had to end has ended.
     ClientLeft,
+    /// The client closed its browser; whatever had to end has ended.
+    BrowserClosed,
     /// The browser is gone.
     BrowserGone,
     /// The daemon makes room or ends.

@@ -76,6 +76,11 @@ impl DaemonStream {
         self.socket.as_fd()
     }
 
+    /// The bare stream, and what was read of it and belongs to no whole word yet.
+    pub(super) fn into_parts(self) -> (UnixStream, Vec<u8>) {
+        (self.socket, self.read)
+    }
+
     /// Tells the daemon that the browser is wanted no more; what becomes of it is still told.
     pub(super) fn hang_up(&self) {
         // A daemon that has gone needs not be told.

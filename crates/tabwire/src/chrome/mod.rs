@@ -5,8 +5,11 @@
 
 mod daemon_stream;
 mod launcher_line;
+mod lifecycle;
+mod log;
 mod pipe_mode;
 mod plan;
+mod port;
 mod settings;
 mod signals;
 mod version;
@@ -16,7 +19,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use tabwire_browser::DebuggingPipe;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_wire::Failure;
 
 use self::launcher_line::{Errand, LauncherLine};
 use self::plan::Plan;
@@ -74,10 +77,13 @@ fn serve(arguments: &[OsString], pipe: Option<DebuggingPipe>, printer: Printer) 
         }
         Errand::Run => {}
     }
+    if let Some(path) = &settings.log {
+        log::start(path)?;
+    }
     let plan = Plan::make(&line, &settings, pipe.is_some())?;
     match (plan.port, pipe) {
         (None, Some(pipe)) => pipe_mode::run(&plan, pipe, &environment),
-        (Some(_), _) => Err(Failure::new(ErrorCode::UnknownMethod, "A debugging port is not served yet.")),
+        (Some(_), pipe) => port::run(plan, pipe.filter(|_| line.pipe), &environment),
         (None, None) => Err(plan::no_descriptors()),
     }
 }

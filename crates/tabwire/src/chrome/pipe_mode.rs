@@ -4,6 +4,7 @@
 
 use std::os::fd::AsFd;
 use std::process::ExitCode;
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -12,6 +13,8 @@ use tabwire_wire::api::{ChromeEnd, ChromeEndReason, ChromeWord};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::daemon_stream::{self, DaemonStream};
+use super::lifecycle::{Found, Front, Lifecycle};
+use super::log;
 use super::plan::Plan;
 use super::signals::Signals;
 use crate::environment::Environment;
@@ -24,13 +27,18 @@ use crate::limits::CHROME_END_DEADLINE;
 pub(super) fn run(plan: &Plan, pipe: DebuggingPipe, environment: &Environment) -> Result<ExitCode, Failure> {
     let signals = Signals::register()?;
     let descriptors = [pipe.commands.as_fd(), pipe.answers.as_fd()];
-    let (stream, _opened) =
+    let mut life = Lifecycle::new(Front::Pipe);
+    let (stream, opened) =
         daemon_stream::open(&environment.paths.socket(), &plan.opening, Some(descriptors))?;
     // Ours would hide the end of the daemon's from the launcher.
     drop(pipe);
+    life.obtained(Found::of(&opened));
+    log::opened(plan.mode, None, &life, &opened);
     let end = wait_for_end(stream, &signals)?;
+    life.lost(Instant::now());
+    log::ended(&life, &end);
     match end.why {
-        ChromeEndReason::ClientLeft => Ok(ExitCode::SUCCESS),
+        ChromeEndReason::ClientLeft | ChromeEndReason::BrowserClosed => Ok(ExitCode::SUCCESS),
         ChromeEndReason::BrowserGone | ChromeEndReason::DaemonEnds => {
             Err(Failure::new(ErrorCode::BrowserGone, end.sentence)
                 .with_hint("Start it again: whoever launched it does that with its next operation."))
@@ -54,7 +62,6 @@ pub(super) fn wait_for_end(mut stream: DaemonStream, signals: &Signals) -> Resul
         None => Ok(ChromeEnd {
             why: ChromeEndReason::DaemonEnds,
             sentence: "The daemon is gone, and the browser with it.".to_owned(),
-            signals: Vec::new(),
         }),
     }
 }

@@ -72,6 +72,7 @@ impl Plan {
             allow_dangerous: settings.allow_dangerous,
             environment: settings.variables.iter().cloned().collect(),
             outlives_browser: false,
+            sees_everything: false,
         };
         Ok(Self { mode, port, opening })
     }

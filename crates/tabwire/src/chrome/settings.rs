@@ -30,6 +30,8 @@ pub(super) struct ChromeSettings {
     pub(super) port: Option<u16>,
     /// Whether flags that weaken the browser are passed on.
     pub(super) allow_dangerous: bool,
+    /// A file to log to.
+    pub(super) log: Option<PathBuf>,
     /// Variables for the browser.
     pub(super) variables: Vec<(String, String)>,
 }
@@ -50,6 +52,7 @@ impl ChromeSettings {
             profile: text("TABWIRE_CHROME_PROFILE").map(PathBuf::from),
             port,
             allow_dangerous: text("TABWIRE_CHROME_DANGEROUS").is_some_and(|value| value == "1"),
+            log: text("TABWIRE_CHROME_LOG").map(PathBuf::from),
             variables: PASSED_ON.iter().filter_map(|name| Some(((*name).to_owned(), text(name)?))).collect(),
         })
     }

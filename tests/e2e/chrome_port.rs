@@ -1,0 +1,334 @@
+//! A program that stands in for Chrome on a port: discovery, clients, and a browser that goes and comes back.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cdp_client::CdpClient;
+use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, browser, stand_in, stand_ins};
+use crate::chromium::Chromium;
+use crate::fixture_site::FixtureSite;
+use crate::process::{is_running, kill, signal};
+use crate::waiting::{eventually, find_eventually};
+use crate::world::{World, await_end};
+
+/// What a stand-in's own requests are numbered from; no client may ever see one.
+const OWN_IDS: u64 = 9_000_000_000_000;
+
+/// A stand-in that listens on a port, started by the test itself.
+struct PortChrome {
+    child: Child,
+    address: String,
+    log: PathBuf,
+}
+
+impl PortChrome {
+    fn start(world: &World, more: &[&str]) -> Self {
+        let log = world.home().join("chrome.log");
+        let mut command =
+            world.command(stand_in(world), &["--headless", "--no-sandbox", "--remote-debugging-port=0"]);
+        let mut child = command
+            .args(more)
+            .env("TABWIRE_CHROME_LOG", &log)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the stand-in starts");
+        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let mut said = Vec::new();
+        let address = loop {
+            let line =
+                lines.next().unwrap_or_else(|| panic!("it ended: {said:?}\n{}", world.log())).expect("text");
+            if let Some(address) = line.strip_prefix("DevTools listening on ") {
+                break address.to_owned();
+            }
+            said.push(line);
+        };
+        // Whatever else it says is read, so that it never waits for a reader.
+        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
+        Self { child, address, log }
+    }
+
+    fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process number")
+    }
+
+    fn port(&self) -> u16 {
+        let rest = self.address.strip_prefix("ws://127.0.0.1:").expect("an address of this machine");
+        rest.split('/').next().and_then(|port| port.parse().ok()).expect("a port")
+    }
+
+    fn path(&self) -> &str {
+        let at = self.address.find("/devtools/").expect("a path");
+        &self.address[at..]
+    }
+
+    /// Waits until it has noticed a loss so many times.
+    fn degrades(&self, times: usize) {
+        eventually("it notices the loss", 15, || {
+            self.log().matches("runtimeState=\"degraded\"").count() == times
+        });
+    }
+
+    fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Asks over HTTP; gives the status and the body.
+    fn http(&self, method: &str, path: &str, headers: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port())).expect("it listens");
+        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
+        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+    }
+
+    fn json(&self, path: &str) -> Value {
+        let (status, body) = self.http("GET", path, "Host: localhost\r\n");
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).expect("JSON")
+    }
+
+    /// Waits for its end and gives its exit code.
+    fn end(&mut self) -> Option<i32> {
+        find_eventually(20, || self.child.try_wait().expect("our own child")).expect("it ends").code()
+    }
+}
+
+impl Drop for PortChrome {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A directory for a profile in a world.
+fn profile(world: &World) -> String {
+    world.home().join("profile").to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_port_is_served_as_chrome_serves_it() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let directory = profile(&world);
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let active =
+        fs::read_to_string(PathBuf::from(&directory).join("DevToolsActivePort")).expect("it is written");
+    assert_eq!(active, format!("{}\n{}", chrome.port(), chrome.path()));
+    let version = chrome.json("/json/version");
+    assert!(version["Browser"].as_str().is_some_and(|name| name.contains("Chrome/")), "{version}");
+    assert_eq!(version["webSocketDebuggerUrl"], chrome.address);
+    // A page of somebody's, and how the list tells of it.
+    let mut client = CdpClient::connect(&chrome.address);
+    let page = client.open_page(&site.page("/plain"));
+    assert_eq!(client.evaluate("6 * 7", &page.session), 42);
+    let has_page = |list: &Value| {
+        list.as_array().expect("a list").iter().any(|entry| entry["url"] == site.page("/plain"))
+    };
+    eventually("the page is listed", 10, || {
+        has_page(&chrome.json("/json/list")) && has_page(&chrome.json("/json"))
+    });
+    let (status, made) = chrome.http("PUT", "/json/new?about:blank", "Host: 127.0.0.1\r\n");
+    assert_eq!(status, 200, "{made}");
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    let close = format!("/json/close/{}", made["id"].as_str().expect("an id"));
+    assert_eq!(chrome.http("PUT", &close, "Host: 127.0.0.1\r\n"), (200, "Target is closing".to_owned()));
+    // What a web page could send is refused.
+    assert_eq!(chrome.http("GET", "/json/version", "Host: evil.test\r\n").0, 403);
+    assert_eq!(chrome.http("GET", "/json/new?about:blank", "Host: localhost\r\n").0, 404);
+    let handshake = "Host: localhost\r\nOrigin: http://evil.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    assert_eq!(chrome.http("GET", chrome.path(), handshake).0, 403);
+    assert_eq!(chrome.http("GET", "/devtools/browser/other", handshake).0, 404);
+    // Closing the browser ends it all.
+    let browser = browser(&world);
+    assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
+    assert_eq!(chrome.end(), Some(0));
+    await_end("the browser", 1, &[browser]);
+    assert!(!PathBuf::from(&directory).join("DevToolsActivePort").exists());
+    let log = chrome.log();
+    for field in ["transportMode=\"ws\"", "runtimeState=\"connected\"", "ownership=launched", "userDataDir="]
+    {
+        assert!(log.contains(field), "{field} in {log}");
+    }
+}
+
+#[test]
+fn puppeteer_launches_it_by_port_and_by_both_at_once() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let both = ["--arguments", "--remote-debugging-pipe --remote-debugging-port=0"];
+    for (tool, more) in [("puppeteer-port", &[][..]), ("puppeteer-pipe", &both[..])] {
+        let mut launcher = Launcher::start(&world, tool, more);
+        assert!(!launcher.title(&site.page("/plain")).is_empty(), "{tool}");
+        let (browser, stand_ins) = (browser(&world), stand_ins(&world));
+        launcher.close();
+        await_end("the stand-in", 1, &stand_ins);
+        await_end("the browser", 1, &[browser]);
+    }
+}
+
+/// Connects and wants to be attached to everything, as Playwright does.
+fn attached_client(chrome: &PortChrome) -> CdpClient {
+    let mut client = CdpClient::connect(&chrome.address);
+    let wish = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    client.call("Target.setAutoAttach", wish, None);
+    client
+}
+
+#[test]
+fn the_next_request_brings_a_lost_browser_back() {
+    let world = World::new();
+    world.expect_litter();
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    let mut client = attached_client(&chrome);
+    let target = client.call("Target.createTarget", json!({"url": "about:blank"}), None)["targetId"].clone();
+    let attached =
+        client.event("Target.attachedToTarget", |event| event["params"]["targetInfo"]["targetId"] == target);
+    let session = attached["params"]["sessionId"].clone();
+    client.call("Runtime.runIfWaitingForDebugger", json!({}), session.as_str());
+    let pending = client.send(
+        "Runtime.evaluate",
+        json!({"expression": "new Promise(() => {})", "awaitPromise": true}),
+        session.as_str(),
+    );
+    let first = browser(&world);
+    kill(first.pid);
+    // What was asked is answered, what was attached is detached.
+    let answer = client.answer(pending);
+    assert!(
+        answer["error"]["message"].as_str().is_some_and(|text| text.contains("BROWSER_GONE")),
+        "{answer}"
+    );
+    client.event("Target.detachedFromTarget", |event| event["params"]["sessionId"] == session);
+    chrome.degrades(1);
+    // Closing a browser that is gone is answered here, and starts none.
+    assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
+    // A browser that had been started would stay.
+    eventually("no browser is there", 5, || world.browser_processes().is_empty());
+    assert!(is_running(chrome.pid()));
+    // The next request brings one back, and what the client wished for is in force before it is sent.
+    let target = client.call("Target.createTarget", json!({"url": "about:blank"}), None)["targetId"].clone();
+    let attached =
+        client.event("Target.attachedToTarget", |event| event["params"]["targetInfo"]["targetId"] == target);
+    assert_eq!(attached["params"]["waitingForDebugger"], true, "{attached}");
+    assert_ne!(browser(&world).pid, first.pid);
+    assert!(client.unread_events().all(|event| event["id"].as_u64().is_none_or(|id| id < OWN_IDS)));
+    let log = chrome.log();
+    for field in [
+        "runtimeState=\"degraded\"",
+        "shortCircuitBrowserClose=true",
+        "recoveryAttempt=1",
+        "recoveryResult=\"relaunched\"",
+        "recoveryBootstrap=\"acknowledged\"",
+        "disconnectSignals=",
+    ] {
+        assert!(log.contains(field), "{field} in {log}");
+    }
+    // Asked to end, it ends its browser first.
+    let second = browser(&world);
+    signal(chrome.pid(), rustix::process::Signal::TERM);
+    assert_eq!(chrome.end(), Some(0));
+    await_end("the browser", 1, &[second]);
+}
+
+#[test]
+fn a_killed_daemon_is_survived_and_a_browser_that_cannot_come_back_ends_it() {
+    let world = World::new();
+    world.expect_litter();
+    let program = world.home().join("browser");
+    std::os::unix::fs::symlink("/usr/bin/chromium", &program).expect("a link");
+    let world = world.with("TABWIRE_CHROME_EXECUTABLE", program.to_string_lossy());
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    let mut client = attached_client(&chrome);
+    kill(world.daemon_pid());
+    chrome.degrades(1);
+    let found = client.call("Browser.getVersion", json!({}), None);
+    assert!(found["product"].as_str().is_some_and(|product| product.contains("Chrome/")), "{found}");
+    // Without its program there is no browser to be had.
+    fs::remove_file(&program).expect("ours");
+    kill(browser(&world).pid);
+    chrome.degrades(2);
+    client.send("Browser.getVersion", json!({}), None);
+    assert_eq!(chrome.end(), Some(1));
+    let log = chrome.log();
+    assert!(log.contains("recoveryResult=\"failed\""), "{log}");
+}
+
+#[test]
+fn nothing_is_orphaned_on_a_port_either() {
+    let world = World::new();
+    world.expect_litter();
+    for victim in ["stand-in", "launcher"] {
+        let launcher = Launcher::start(&world, "puppeteer-port", &[]);
+        let (browser, stand_ins) = (browser(&world), stand_ins(&world));
+        kill(if victim == "launcher" { launcher.pid() } else { stand_ins[0].pid });
+        await_end(&format!("the stand-in after its {victim}"), ORPHAN_SECONDS, &stand_ins);
+        await_end(&format!("the browser after its {victim}"), ORPHAN_SECONDS, &[browser]);
+    }
+}
+
+#[test]
+fn one_profile_is_one_browser_whoever_launches_it() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let directory = profile(&world);
+    let mut first = Launcher::start(&world, "playwright-persistent", &["--profile", &directory]);
+    first.title(&site.page("/plain"));
+    let only = browser(&world);
+    let mut second = Launcher::start(&world, "puppeteer-pipe", &["--profile", &directory]);
+    second.title(&site.page("/plain"));
+    let mains = world.browser_processes();
+    let mains = mains.iter().filter(|process| {
+        process.command.contains("--remote-debugging-pipe") && !process.command.contains("--type=")
+    });
+    assert_eq!(mains.count(), 1, "one browser serves both");
+    // A window is no stand-in for none.
+    let headed = world.run(&["chrome", "--remote-debugging-port=0", "--user-data-dir", &directory]);
+    assert_eq!(headed.code, 1);
+    assert!(
+        headed.stderr.contains("without a window") && headed.stderr.contains("PROFILE_LOCKED"),
+        "{headed:?}"
+    );
+    // The first one out leaves it to the other.
+    first.close();
+    assert!(is_running(only.pid));
+    assert_eq!(second.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}));
+    second.close();
+    await_end("the browser", 1, &[only]);
+}
+
+#[test]
+fn a_browser_that_ran_before_is_used_and_left_running() {
+    let (world, chromium) = (World::new(), Chromium::with_port());
+    let directory = chromium.profile().to_string_lossy().into_owned();
+    let active = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let own_port = active.lines().next().expect("a port");
+    let log = chrome.log();
+    assert!(log.contains("ownership=attached"), "{log}");
+    assert!(log.contains(&format!("resolvedDebugPort={own_port}")), "{log}");
+    let mut client = CdpClient::connect(&chrome.address);
+    client.call("Browser.close", json!({}), None);
+    assert_eq!(chrome.end(), Some(0));
+    assert!(TcpStream::connect(("127.0.0.1", own_port.parse::<u16>().expect("a port"))).is_ok());
+    let now = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
+    assert_eq!(now, active, "a file of another's is left alone");
+}
+
+#[test]
+fn dangerous_flags_are_refused_unless_they_are_allowed() {
+    let world = World::new();
+    let flags = ["chrome", "--headless", "--remote-debugging-port=0", "--disable-web-security"];
+    let refused = world.run(&flags);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("--disable-web-security"), "{refused:?}");
+    let world = world.with("TABWIRE_CHROME_DANGEROUS", "1");
+    let chrome = PortChrome::start(&world, &["--disable-web-security"]);
+    assert!(browser(&world).command.contains("--disable-web-security"));
+    drop(chrome);
+}

@@ -29,6 +29,16 @@ impl ExtensionWorker {
         self.client.evaluate(expression, &self.session)
     }
 
+    /// Ends it, as Chrome does with one that has been idle. Wakes up when anything happens that it listens for.
+    pub(crate) fn stop(mut self, browser: &Chromium) {
+        let page = self.client.open_page("about:blank");
+        self.client.call("ServiceWorker.enable", json!({}), Some(&page.session));
+        let worker = format!("{ORIGIN}worker.js");
+        self.client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&page.session));
+        let gone = find_eventually(10, || find_target(&mut self.client, &worker).is_none().then_some(()));
+        assert!(gone.is_some(), "the worker ends in {}", browser.profile().display());
+    }
+
     /// What the badge says.
     pub(crate) fn badge(&mut self) -> String {
         self.evaluate("chrome.action.getBadgeText({})").as_str().unwrap_or_default().to_owned()
@@ -122,11 +132,13 @@ impl ExtensionView {
 }
 
 fn await_target(client: &mut CdpClient, url: &str) -> String {
-    let found = find_eventually(30, || {
-        let targets = client.call("Target.getTargets", json!({}), None);
-        let fits = |target: &&Value| target["url"] == url && target["type"] != "tab";
-        let target = targets["targetInfos"].as_array()?.iter().find(fits)?;
-        target["targetId"].as_str().map(str::to_owned)
-    });
+    let found = find_eventually(30, || find_target(client, url));
     found.unwrap_or_else(|| panic!("there is no {url}"))
+}
+
+fn find_target(client: &mut CdpClient, url: &str) -> Option<String> {
+    let targets = client.call("Target.getTargets", json!({}), None);
+    let fits = |target: &&Value| target["url"] == url && target["type"] != "tab";
+    let target = targets["targetInfos"].as_array()?.iter().find(fits)?;
+    target["targetId"].as_str().map(str::to_owned)
 }

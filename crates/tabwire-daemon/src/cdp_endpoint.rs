@@ -1,6 +1,7 @@
 //! The CDP endpoint: discovery over HTTP, and the websocket that makes its visitor a client of the browser.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use bytes::Bytes;
@@ -16,13 +17,14 @@ use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_policy::Capability;
 use tabwire_wire::api::{ClientSlotAnswer, PolicyProfile, SessionOptions};
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio_websockets::ServerBuilder;
 
 use crate::command_guard::GuardedClient;
 use crate::daemon::Daemon;
 use crate::gate::Scope;
 use crate::handler::{caller_of, query_value};
-use crate::limits::ACTION_DEADLINE;
+use crate::limits::{ACTION_DEADLINE, STANDBY_LONGEST};
 use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::place::Place;
@@ -70,9 +72,7 @@ impl Daemon {
         let (session, live) = self.served_session(scope, &request).await?;
         let permit = match live.options.single_client.unwrap_or(false) {
             false => None,
-            true => {
-                Some(Arc::clone(&session.slot).try_acquire_owned().map_err(|_| slot_taken(&session.key))?)
-            }
+            true => Some(take_slot(&session, standby_of(&request)?).await?),
         };
         let key = session.key.clone();
         let policy = Arc::clone(&self.policy);
@@ -195,12 +195,30 @@ impl Daemon {
     }
 }
 
+/// How long a client is ready to stand by for the one place there is.
+fn standby_of(request: &Request<Incoming>) -> Result<Duration, Failure> {
+    let Some(text) = query_value(request, "standby") else { return Ok(Duration::ZERO) };
+    let seconds = text.parse().map(Duration::from_secs).ok().filter(|wait| *wait <= STANDBY_LONGEST);
+    seconds.ok_or_else(|| {
+        let message =
+            format!("`standby={text}` is no number of seconds up to {}.", STANDBY_LONGEST.as_secs());
+        Failure::new(ErrorCode::BadArgs, message)
+    })
+}
+
+/// Takes the one place, as soon as it is free; those who stand by take it in the order in which they came.
+async fn take_slot(session: &Session, standby: Duration) -> Result<OwnedSemaphorePermit, Failure> {
+    let slot = Arc::clone(&session.slot);
+    let taken = tokio::time::timeout(standby, slot.acquire_owned()).await;
+    taken.ok().and_then(Result::ok).ok_or_else(|| slot_taken(&session.key))
+}
+
 fn slot_taken(key: &SessionKey) -> Failure {
     Failure::new(
         ErrorCode::Busy,
         format!("Session {} serves one CDP client at a time, and has one.", key.name),
     )
-    .with_hint("Wait until /client-slot says it is free, or use another session.")
+    .with_hint("Add `standby=30` to the address to take over when it leaves, wait until /client-slot says it is free, or use another session.")
 }
 
 /// The answer that makes a request a websocket.

@@ -155,6 +155,7 @@ impl Daemon {
                 files: Arc::clone(&files),
                 tasks: tasks.clone(),
                 policy: Arc::clone(&policy),
+                scribe: Arc::clone(&scribe),
                 port,
             }),
             files,

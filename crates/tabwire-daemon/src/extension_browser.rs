@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use tabwire_browser::BrowserRun;
 use tabwire_cdp::{FrameSink, FrameSource};
 use tabwire_extension::link_message::{Hello, Present};
@@ -22,10 +23,29 @@ pub(crate) enum LineCommand {
     Serve(oneshot::Sender<Result<Ends, Failure>>),
     /// Is anybody there?
     Probe(oneshot::Sender<()>),
+    /// How does the browser stand?
+    Facts(oneshot::Sender<ExtensionFacts>),
     /// Something for the user to see there; the newest takes the place of the one before.
     Tell(String),
     /// Its key is not good any more.
     Dismiss,
+}
+
+/// How one of the user's own browsers stands.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct ExtensionFacts {
+    /// Whether its extension is connected now; it may only be asleep.
+    pub(crate) awake: bool,
+    /// Which tabs are shared: `shared` or `all`.
+    pub(crate) mode: String,
+    /// Whether the user has paused everything.
+    pub(crate) paused: bool,
+    /// Tabs that can be driven.
+    pub(crate) tabs: usize,
+    /// Tabs that the debugger is on.
+    pub(crate) driven: usize,
+    /// Tabs that are shared and that extensions may not enter.
+    pub(crate) off_limits: usize,
 }
 
 /// One of the user's own browsers.
@@ -67,6 +87,16 @@ impl ExtensionBrowser {
     pub(crate) fn is_called(&self, name: &str) -> bool {
         let brand = self.name.to_ascii_lowercase();
         self.install.starts_with(name) || brand.split(' ').any(|word| word == name.to_ascii_lowercase())
+    }
+
+    /// How it stands; nothing when its task is busy or gone.
+    pub(crate) async fn facts(&self) -> Option<ExtensionFacts> {
+        let (reply, answer) = oneshot::channel();
+        let asked = async {
+            self.commands.send(LineCommand::Facts(reply)).await.ok()?;
+            answer.await.ok()
+        };
+        tokio::time::timeout(EXTENSION_PROBE, asked).await.ok().flatten()
     }
 
     /// Whether its extension answers right now.

@@ -11,7 +11,7 @@ use tabwire_extension::link_message::{Hello, Present};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, watch};
 
-use crate::extension_browser::{Ends, ExtensionBrowser, LineCommand};
+use crate::extension_browser::{Ends, ExtensionBrowser, ExtensionFacts, LineCommand};
 use crate::extension_news::{ExtensionNews, People, Refusals, note_refusal};
 use crate::extension_task::ExtensionTask;
 use crate::limits::EXTENSIONS;
@@ -119,6 +119,22 @@ impl ExtensionDesk {
         }
     }
 
+    /// The one browser that is there and answers now; none when none does. Two are a question of which.
+    pub(crate) async fn find_responsive(&self) -> Result<Option<ExtensionBrowser>, Failure> {
+        let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
+        let answers = futures_util::future::join_all(all.iter().map(ExtensionBrowser::answers)).await;
+        let mut there: Vec<ExtensionBrowser> = all
+            .into_iter()
+            .zip(answers)
+            .filter(|(_, answers)| *answers)
+            .map(|(browser, _)| browser)
+            .collect();
+        if there.len() > 1 {
+            return Err(several(&there));
+        }
+        Ok(there.pop())
+    }
+
     fn find(&self, name: Option<&str>) -> Result<Option<ExtensionBrowser>, Failure> {
         let browsers = self.browsers();
         let mut fitting = browsers.values().filter(|browser| name.is_none_or(|name| browser.is_called(name)));
@@ -126,17 +142,20 @@ impl ExtensionDesk {
         if fitting.next().is_none() {
             return Ok(first);
         }
-        let list: Vec<String> =
-            browsers.values().map(|one| format!("{} ({})", short(&one.install), one.name)).collect();
-        let message = format!("{} of your browsers are connected: {}.", list.len(), list.join(", "));
-        Err(Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Say which, e.g. `tabwire connect extension:NAME` with the beginning of its id."))
+        Err(several(&browsers.values().cloned().collect::<Vec<_>>()))
     }
 
     /// What is there, for people.
-    pub(crate) fn list(&self) -> Vec<Value> {
-        let told = |one: &ExtensionBrowser| json!({"install": one.install, "browser": one.name, "product": one.product, "version": one.version});
-        self.browsers().values().map(told).collect()
+    pub(crate) async fn list(&self) -> Vec<Value> {
+        let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
+        let facts = futures_util::future::join_all(all.iter().map(ExtensionBrowser::facts)).await;
+        let told = |(one, facts): (&ExtensionBrowser, Option<ExtensionFacts>)| {
+            json!({
+                "install": one.install, "browser": one.name, "product": one.product, "version": one.version,
+                "standing": facts,
+            })
+        };
+        all.iter().zip(facts).map(told).collect()
     }
 
     /// Turns everybody away; who comes again has to know the new key.
@@ -148,6 +167,14 @@ impl ExtensionDesk {
         }
         all.len()
     }
+}
+
+fn several(browsers: &[ExtensionBrowser]) -> Failure {
+    let list: Vec<String> =
+        browsers.iter().map(|one| format!("{} ({})", short(&one.install), one.name)).collect();
+    let message = format!("{} of your browsers are connected: {}.", list.len(), list.join(", "));
+    Failure::new(ErrorCode::BadArgs, message)
+        .with_hint("Say which, e.g. `tabwire connect extension:NAME` with the beginning of its id.")
 }
 
 fn short(install: &str) -> &str {

@@ -55,7 +55,7 @@ impl Daemon {
         let told = match verb.unwrap_or_default() {
             "status" => {
                 extension_key::obtain(desk.key_file())?;
-                json!({"port": self.port, "connected": desk.list()})
+                json!({"port": self.port, "connected": desk.list().await})
             }
             "rotate" => {
                 extension_key::draw(desk.key_file())?;

@@ -5,17 +5,20 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use tabwire_cdp::{Farewell, Flush, Framed, TransportError, channel_pair};
-use tabwire_extension::link_message::{BrowserFacts, Present};
+use tabwire_extension::link_message::{BrowserFacts, Present, find_present};
 use tabwire_extension::user_word::UserWord;
 use tabwire_extension::{EmulatedBrowser, Output};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::extension_browser::{Ends, LineCommand, session_scope};
+use crate::extension_browser::{Ends, ExtensionFacts, LineCommand, session_scope};
 use crate::limits::{EXTENSION_GRACE, EXTENSION_SILENCE, TICK};
 
 /// Ids of probes, far from those of commands.
 const FIRST_PROBE: u64 = 1 << 48;
+
+/// What a frame begins with that tells how the browser stands; the extension writes the event first.
+const PRESENT: &[u8] = br#"{"event":"present","#;
 
 /// One side of the loop: its wires, and whether it still has to take what was written.
 struct End {
@@ -53,6 +56,8 @@ pub(crate) struct ExtensionTask {
     heard: Instant,
     /// Since when the extension has been away.
     away: Option<Instant>,
+    /// How it stood when it last said so.
+    facts: ExtensionFacts,
     /// What its user is to see, told anew on every line.
     news: Option<String>,
     /// Where what its user says goes.
@@ -93,6 +98,7 @@ impl ExtensionTask {
             next_probe: FIRST_PROBE,
             heard: Instant::now(),
             away: None,
+            facts: told_facts(present),
             news: None,
             words,
         }
@@ -165,6 +171,11 @@ impl ExtensionTask {
             }
             return;
         }
+        if frame.starts_with(PRESENT)
+            && let Some(present) = find_present(frame)
+        {
+            self.facts = told_facts(&present);
+        }
         match UserWord::find(frame) {
             // Somebody who clicks faster than it is heard clicks again.
             Some(word) => drop(self.words.try_send(word)),
@@ -182,6 +193,7 @@ impl ExtensionTask {
                 }
                 (self.away, self.heard) = (None, Instant::now());
                 self.probes.clear();
+                self.facts = told_facts(&present);
                 self.browser.link_restored(&present);
                 self.tell_news();
                 for caller in std::mem::take(&mut self.callers) {
@@ -193,6 +205,12 @@ impl ExtensionTask {
                 let _ = reply.send(served);
             }
             LineCommand::Probe(reply) => self.probe(Some(reply)),
+            LineCommand::Facts(reply) => {
+                let held = self.browser.holdings();
+                let (awake, tabs, driven) = (self.line.is_some(), held.tabs, held.attached);
+                // Who asked may have given up.
+                let _ = reply.send(ExtensionFacts { awake, tabs, driven, ..self.facts.clone() });
+            }
             LineCommand::Tell(news) => {
                 self.news = Some(news);
                 self.tell_news();
@@ -302,6 +320,16 @@ async fn flushed(sink: &mut Option<&mut tabwire_cdp::FrameSink>) -> Result<(), T
     match sink {
         Some(sink) => sink.flush().await,
         None => std::future::pending().await,
+    }
+}
+
+fn told_facts(present: &Present) -> ExtensionFacts {
+    let off_limits = present.tabs.iter().filter(|tab| tab.restricted).count();
+    ExtensionFacts {
+        mode: present.mode.clone(),
+        paused: present.paused,
+        off_limits,
+        ..ExtensionFacts::default()
     }
 }
 

@@ -54,6 +54,19 @@ impl Fleet {
         }
     }
 
+    /// Settles which way to a browser is taken where that depends on who is there. What is settled stays so for as long
+    /// as the session: nothing falls back from one to the other.
+    pub(crate) async fn settle_way(&self, mut options: SessionOptions) -> Result<SessionOptions, Failure> {
+        if options.is_auto() {
+            let own = self.extensions.find_responsive().await?;
+            options.cdp = Some(match own {
+                Some(browser) => format!("{}:{}", SessionOptions::EXTENSION, browser.install),
+                None => SessionOptions::LAUNCH.to_owned(),
+            });
+        }
+        Ok(options)
+    }
+
     /// Gets a session its browser: attached when it names one, else one that it shares, else the live one on its
     /// profile, else launched. The caller becomes a user of it.
     pub(crate) async fn obtain(
@@ -82,7 +95,7 @@ impl Fleet {
         key: &SessionKey,
         expected: Option<&BrowserRun>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
-        if let Some(address) = &options.cdp {
+        if let Some(address) = options.address() {
             return self.attach(address, &options.headers, expected).await;
         }
         let mut labels = BTreeMap::from([("project".to_owned(), key.project.to_string())]);

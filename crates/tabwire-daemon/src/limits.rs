@@ -209,6 +209,9 @@ pub const EXTENSION_SILENCE: Duration = Duration::from_secs(5);
 /// The user's own browsers that may be there at once.
 pub const EXTENSIONS: usize = 16;
 
+/// Longest time that a CDP client stands by for the place of another.
+pub const STANDBY_LONGEST: Duration = Duration::from_secs(30);
+
 /// Questions that were answered lately and are told where they could have been answered too.
 pub const APPROVALS_DECIDED: usize = 10;
 

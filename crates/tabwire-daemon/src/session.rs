@@ -10,7 +10,7 @@ use tabwire_engine::{Browser, Files, TabBook};
 use tabwire_mux::{ClientOptions, OnLoss, RealmPlace, Share};
 use tabwire_policy::FlowWatch;
 use tabwire_wire::api::{Difference, Isolation, PolicyProfile, Recovery, SessionOptions};
-use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey};
+use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId, SessionKey, UpstreamKind};
 use tokio::sync::{Mutex, Semaphore};
 
 use crate::command_guard::GuardedClient;
@@ -20,10 +20,12 @@ use crate::hub::HubGone;
 use crate::lease_table::{LeaseTable, SavedLeases};
 use crate::limits::REMEMBER_AFTER;
 use crate::live_session::LiveSession;
+use crate::note::Note;
 use crate::place::Place;
 use crate::policy_desk::PolicyDesk;
 use crate::remembered::Remembered;
 use crate::request_files::RequestFiles;
+use crate::scribe::Scribe;
 use crate::served_browser::ServedBrowser;
 use crate::session_record::{RunningRecord, SavedTab, SessionRecord};
 use crate::session_store::SessionStore;
@@ -40,6 +42,7 @@ pub(crate) struct Session {
     files: Arc<FileShelf>,
     pub(crate) tasks: TaskGroup,
     policy: Arc<PolicyDesk>,
+    scribe: Arc<Scribe>,
     /// The port CDP clients connect to.
     port: u16,
     /// The one place for a CDP client, when the session serves one at a time.
@@ -73,6 +76,8 @@ struct Before {
     reason: Option<String>,
     options: SessionOptions,
     tabs: Vec<SavedTab>,
+    /// How that browser was reached.
+    upstream: Option<UpstreamKind>,
     /// The browser it was attached to.
     run: Option<BrowserRun>,
     /// Its tabs' ids and leases there, as an earlier daemon gave them.
@@ -86,12 +91,13 @@ pub(crate) struct Household {
     pub(crate) files: Arc<FileShelf>,
     pub(crate) tasks: TaskGroup,
     pub(crate) policy: Arc<PolicyDesk>,
+    pub(crate) scribe: Arc<Scribe>,
     pub(crate) port: u16,
 }
 
 impl Session {
     pub(crate) fn new(key: SessionKey, secret: Token, remembered: Remembered, household: Household) -> Self {
-        let Household { store, files, tasks, policy, port } = household;
+        let Household { store, files, tasks, policy, scribe, port } = household;
         Self {
             key,
             secret,
@@ -99,6 +105,7 @@ impl Session {
             files,
             tasks,
             policy,
+            scribe,
             port,
             slot: Arc::new(Semaphore::new(1)),
             live: Mutex::new(None),
@@ -166,7 +173,7 @@ impl Session {
         let mut before = self.look_back(fleet, live.take()).await;
         let mut notices = Vec::new();
         let asked = wish.options.clone().or(&before.options);
-        let options = asked.clone().or(wish.defaults);
+        let options = fleet.settle_way(asked.clone().or(wish.defaults)).await?;
         let is_same_place = options.cdp == before.options.cdp;
         let expected = before.run.clone().filter(|_| is_same_place && wish.newcomer == Newcomer::Refused);
         let browser = fleet.obtain(&options, &self.key, expected.as_ref()).await?;
@@ -178,9 +185,23 @@ impl Session {
         });
         let started = self.start(browser, (asked, options), book, &mut notices).await?;
         *live = Some(Arc::clone(&started));
+        notices.extend(self.note_switch(before.upstream, started.browser.upstream).await);
         let recovery = self.bring_back(&started, before).await;
         self.remember(&started);
         Ok(Ready { live: started, notices, recovery })
+    }
+
+    /// A session that is reached in another way than before says so, in its answer and in the journal.
+    async fn note_switch(&self, before: Option<UpstreamKind>, now: UpstreamKind) -> Option<String> {
+        let before = before.filter(|before| *before != now)?;
+        let told = serde_json::json!({"from": before, "to": now});
+        let asker = tabwire_journal::Asker::default();
+        let note = Note::of_ruling(&self.scribe, self.key.clone(), asker, "upstream_switch", &told);
+        note.finish(None).await;
+        Some(format!(
+            "Session {} is served over {now} now, and was over {before}: ids of tabs from before are stale.",
+            self.key.name
+        ))
     }
 
     /// What the session had before, whose browser is ended here if it still runs.
@@ -195,10 +216,14 @@ impl Session {
             if running.browser.is_none() {
                 // Somebody else's browser goes on without us; it is attached to again.
                 let tabs_there = Some((running.book, running.leases));
-                return Before { options: record.options, run: running.run, tabs_there, ..Before::default() };
+                let is_own = record.options.extension().is_some();
+                let upstream = Some(if is_own { UpstreamKind::Extension } else { UpstreamKind::Websocket });
+                let (options, run) = (record.options, running.run);
+                return Before { options, run, upstream, tabs_there, ..Before::default() };
             }
             let reason = Some("it was no longer there when the daemon came up".to_owned());
-            return Before { reason, options: record.options, tabs: running.tabs, ..Before::default() };
+            let (options, upstream) = (record.options, Some(UpstreamKind::Pipe));
+            return Before { reason, options, upstream, tabs: running.tabs, ..Before::default() };
         };
         let record = self.store.find(&self.key).and_then(|record| record.running);
         if live.is_gone() {
@@ -208,7 +233,8 @@ impl Session {
             let own = record.filter(|_| live.browser.ownership.may_close());
             let tabs = own.map(|running| running.tabs).unwrap_or_default();
             let (reason, run) = (Some(reason.to_string()), live.browser.run());
-            return Before { reason, options: live.options.clone(), tabs, run, tabs_there: None };
+            let (options, upstream) = (live.options.clone(), Some(live.browser.upstream));
+            return Before { reason, options, upstream, tabs, run, tabs_there: None };
         }
         let is_own = live.browser.ownership.may_close();
         let tabs = if is_own { SavedTab::all_of(&live.engine) } else { Vec::new() };
@@ -216,8 +242,8 @@ impl Session {
         if let Err(failure) = fleet.end_session(&live).await {
             tracing::warn!(%failure, session = %self.key, "a browser did not end");
         }
-        let run = live.browser.run();
-        Before { reason: None, options: live.options.clone(), tabs, run, tabs_there: None }
+        let (run, upstream) = (live.browser.run(), Some(live.browser.upstream));
+        Before { reason: None, options: live.options.clone(), upstream, tabs, run, tabs_there: None }
     }
 
     /// Becomes a client of a browser that was started or reached with these options.
@@ -437,7 +463,7 @@ impl Session {
 
     fn told_otherwise(&self, defaults: &SessionOptions, running: &SessionOptions) -> Vec<String> {
         // How browsers are launched says nothing about one that was attached to.
-        if running.cdp.is_some() && defaults.cdp.is_none() {
+        if running.address().is_some() && defaults.address().is_none() {
             return Vec::new();
         }
         let differences = defaults.differences(running).into_iter().map(|one| {

@@ -137,7 +137,7 @@ impl Daemon {
     async fn session_start(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
         let session = self.sessions.obtain(&request.key())?;
         let mut wish = Wish::new(&request.options, &request.defaults, request.restart);
-        if request.options.cdp.is_some() {
+        if request.options.address().is_some() {
             // Who starts a session at an address wants the browser that is there.
             wish.newcomer = Newcomer::Taken;
         }

@@ -27,8 +27,8 @@ pub(crate) struct SessionFlags {
     /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
-    /// Which way to a browser: `launch`, or `extension` for your own browser (see `tabwire extension`),
-    /// `extension:NAME` if several are connected.
+    /// Which way to a browser: `launch`, `extension` for your own browser (see `tabwire extension`),
+    /// `extension:NAME` if several are connected, or `auto`: your own if it is connected and answers, else launch.
     #[arg(long, value_name = "UPSTREAM", value_parser = parse_upstream)]
     #[arg(conflicts_with_all = ["cdp", "browser", "headed", "profile"])]
     upstream: Option<Upstream>,
@@ -89,10 +89,7 @@ impl SessionFlags {
             browser: self.browser,
             headed: (self.headed || self.headless).then_some(self.headed),
             profile: self.profile.map(absolute),
-            cdp: self.cdp.or(match self.upstream {
-                Some(Upstream::Extension(address)) => Some(address),
-                Some(Upstream::Launch) | None => None,
-            }),
+            cdp: self.cdp.or(self.upstream.map(|Upstream(cdp)| cdp)),
             headers: read_headers(self.cdp_headers)?,
             browser_arguments: self.browser_arguments,
             allow_dangerous_arguments: self.allow_dangerous_browser_args.then_some(true),
@@ -134,20 +131,22 @@ fn absolute(profile: String) -> String {
     std::path::absolute(&profile).map_or(profile, |path| path.display().to_string())
 }
 
-/// Which way to a browser.
+/// Which way to a browser, as the session's options name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Upstream {
-    Launch,
-    /// As the session's options name it.
-    Extension(String),
-}
+struct Upstream(String);
 
 fn parse_upstream(text: &str) -> Result<Upstream, String> {
+    let found = find_upstream(text).map(Upstream);
+    found.ok_or_else(|| "expected auto, launch, extension or extension:NAME".to_owned())
+}
+
+/// A way to a browser as the session's options name it; nothing for what is none.
+pub(crate) fn find_upstream(text: &str) -> Option<String> {
     let given = SessionOptions { cdp: Some(text.to_owned()), ..SessionOptions::default() };
     match text {
-        "launch" => Ok(Upstream::Launch),
-        _ if given.extension().is_some() => Ok(Upstream::Extension(text.to_owned())),
-        _ => Err("expected launch, extension or extension:NAME".to_owned()),
+        "auto" => Some(SessionOptions::AUTO.to_owned()),
+        "launch" => Some(SessionOptions::LAUNCH.to_owned()),
+        _ => given.extension().map(|_| text.to_owned()),
     }
 }
 

@@ -104,6 +104,12 @@ impl SessionOptions {
     /// What is attached to in place of an address: the user's own browser. `extension:NAME` when there are several.
     pub const EXTENSION: &'static str = "extension";
 
+    /// What stands for the user's own browser if one is there, else a launched one.
+    pub const AUTO: &'static str = "extension?";
+
+    /// What stands for a launched browser where something else is the usual.
+    pub const LAUNCH: &'static str = "launch";
+
     /// Whether nothing was asked for.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -137,12 +143,36 @@ impl SessionOptions {
         if rest.is_empty() { Some(None) } else { rest.strip_prefix(':').map(Some) }
     }
 
+    /// Whether the user's own browser is to be used if it is there, else a launched one.
+    #[must_use]
+    pub fn is_auto(&self) -> bool {
+        self.cdp.as_deref() == Some(Self::AUTO)
+    }
+
+    /// Where somebody else's browser is; nothing when one is to be launched, or it is not settled yet.
+    #[must_use]
+    pub fn address(&self) -> Option<&str> {
+        self.cdp.as_deref().filter(|cdp| ![Self::AUTO, Self::LAUNCH].contains(cdp))
+    }
+
+    /// Whether a browser that was got in the way of the others is one that these ask for.
+    fn is_way_of(&self, running: &Self) -> bool {
+        match self.cdp.as_deref() {
+            Some(Self::AUTO) => running.address().is_none() || running.extension().is_some(),
+            Some(Self::LAUNCH) => running.address().is_none(),
+            // Which one of several is settled when it is reached.
+            Some(Self::EXTENSION) => running.extension().is_some(),
+            Some(_) => self.cdp == running.cdp,
+            None => true,
+        }
+    }
+
     /// These, and what they leave out from others.
     #[must_use]
     pub fn or(self, others: &Self) -> Self {
         let list = |own: Vec<String>, other: &Vec<String>| if own.is_empty() { other.clone() } else { own };
         // Attaching and launching exclude each other: one is not filled up with options of the other.
-        let attaches = self.cdp.is_some();
+        let attaches = self.address().is_some();
         let launches = self.profile.is_some() || self.browser.is_some() || self.headed.is_some();
         let launch =
             |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone().filter(|_| !attaches));
@@ -191,7 +221,8 @@ impl SessionOptions {
         note("--browser", text(&running.browser), self.browser.clone());
         note("--headed", word(running.headed), self.headed.map(|flag| word(Some(flag))));
         note("--profile", text(&running.profile), self.profile.clone());
-        note("--cdp", text(&running.cdp), self.cdp.clone());
+        let way = self.cdp.clone().filter(|_| !self.is_way_of(running));
+        note("--cdp", text(&running.cdp), way);
         note("--cdp-header", secret(&running.headers), given(&self.headers).map(|_| secret(&self.headers)));
         note("--browser-arg", list(&running.browser_arguments), given(&self.browser_arguments));
         note(
@@ -266,6 +297,28 @@ mod tests {
         assert_eq!(of("9222").policy(), PolicyProfile::Open);
         let open = SessionOptions { policy: Some(PolicyProfile::Open), ..of("extension") };
         assert_eq!(open.policy(), PolicyProfile::Open);
+    }
+
+    #[test]
+    fn what_is_settled_when_it_is_reached_differs_from_nothing_that_it_may_become() {
+        let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
+        let differs = |asked: &str, running: &SessionOptions| !of(asked).differences(running).is_empty();
+        let launched = SessionOptions::default();
+        for (asked, running, expected) in [
+            (SessionOptions::AUTO, &of("extension:ab"), false),
+            (SessionOptions::AUTO, &launched, false),
+            (SessionOptions::AUTO, &of(SessionOptions::LAUNCH), false),
+            (SessionOptions::AUTO, &of("9222"), true),
+            (SessionOptions::LAUNCH, &launched, false),
+            (SessionOptions::LAUNCH, &of("extension:ab"), true),
+            ("extension", &of("extension:ab"), false),
+            ("extension", &launched, true),
+            ("extension:cd", &of("extension:ab"), true),
+        ] {
+            assert_eq!(differs(asked, running), expected, "{asked} {running:?}");
+        }
+        let merged = of(SessionOptions::AUTO).or(&options());
+        assert_eq!(merged.profile.as_deref(), Some("work"), "it may come to a launch");
     }
 
     #[test]

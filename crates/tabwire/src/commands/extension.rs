@@ -163,7 +163,27 @@ fn connected(status: &Value) -> Vec<Value> {
 fn describe(browser: &Value) -> String {
     let text = |name: &str| browser[name].as_str().unwrap_or("?").to_owned();
     let install = text("install");
-    format!("{} {}, install {}", text("browser"), text("product"), install.get(..8).unwrap_or(&install))
+    let named =
+        format!("{} {}, install {}", text("browser"), text("product"), install.get(..8).unwrap_or(&install));
+    let standing = &browser["standing"];
+    if standing.is_null() {
+        return named;
+    }
+    let state = match (standing["awake"] == true, standing["paused"] == true) {
+        (false, _) => "asleep, ",
+        (true, true) => "paused, ",
+        (true, false) => "",
+    };
+    let off_limits = match standing["off_limits"].as_u64() {
+        Some(count) if count > 0 => format!(", {count} off limits"),
+        _ => String::new(),
+    };
+    format!(
+        "{named}: {state}{} tabs, {} driven{off_limits}, mode {}",
+        standing["tabs"],
+        standing["driven"],
+        standing["mode"].as_str().unwrap_or("?")
+    )
 }
 
 fn status(context: &Context<'_>, with_key: bool) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
 
 use super::configuration::Configuration;
 use super::setting::Key;
-use crate::session_flags::read_headers;
+use crate::session_flags::{find_upstream, read_headers};
 
 impl Configuration {
     /// What files and variables say about the session's browser.
@@ -29,11 +29,14 @@ impl Configuration {
             ..SessionOptions::default()
         };
         // Attaching and launching exclude each other.
-        if let Some(cdp) = text(Key::Cdp) {
+        let upstream = text(Key::Upstream).as_deref().and_then(find_upstream);
+        let own = upstream.clone().filter(|way| way == SessionOptions::EXTENSION);
+        if let Some(cdp) = text(Key::Cdp).or(own) {
             let headers = read_headers(list(Key::CdpHeaders))?;
             return Ok(SessionOptions { cdp: Some(cdp), headers, ..shared });
         }
         Ok(SessionOptions {
+            cdp: upstream.filter(|way| way != SessionOptions::LAUNCH),
             browser: text(Key::Browser),
             profile: text(Key::Profile),
             headed: switch(Key::Headed),
@@ -84,6 +87,18 @@ mod tests {
             let options = configured(&[(Key::Policy, text), (Key::Cdp, "9222")]).session_defaults();
             assert_eq!(options.expect("readable").policy, Some(profile));
         }
+    }
+
+    #[test]
+    fn which_way_is_passed_on_unless_an_address_says_it() {
+        for (text, expected) in
+            [("launch", None), ("auto", Some(SessionOptions::AUTO)), ("extension", Some("extension"))]
+        {
+            let options = configured(&[(Key::Upstream, text)]).session_defaults().expect("readable");
+            assert_eq!(options.cdp.as_deref(), expected);
+        }
+        let both = configured(&[(Key::Upstream, "auto"), (Key::Cdp, "9222")]).session_defaults();
+        assert_eq!(both.expect("readable").cdp.as_deref(), Some("9222"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub(crate) enum Key {
     Window,
     Viewport,
     Proxy,
+    Upstream,
     Cdp,
     CdpHeaders,
     BrowserArgs,

@@ -110,6 +110,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: Key::Upstream,
+        name: "upstream",
+        kind: Kind::Choice(&["launch", "auto", "extension"]),
+        default: Some("launch"),
+        meaning: "Which way to a browser: `launch`, your own browser through its `extension`, or `auto`: your own if it is connected and answers, else launch.",
+        variable: Some("TABWIRE_UPSTREAM"),
+        flag: Some("--upstream"),
+        project: ProjectRule::Never { why: "your own browser is yours to give" },
+    },
+    Setting {
         key: Key::Cdp,
         name: "cdp",
         kind: Kind::Endpoint,

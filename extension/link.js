@@ -3,6 +3,7 @@
 
 import { carryOut } from "./command.js";
 import * as debuggee from "./debuggee.js";
+import { note } from "./log.js";
 import * as news from "./news.js";
 import * as pairing from "./pairing.js";
 import * as sharing from "./sharing.js";
@@ -46,6 +47,7 @@ export async function renew() {
   line?.socket.close();
   line = null;
   failures = 0;
+  await news.forget();
   await ensure();
 }
 
@@ -60,6 +62,7 @@ async function dialUntilDone() {
   } finally {
     tellWatchers();
   }
+  if (failures === 0) note("Tabwire does not answer; it is dialled again now and then.");
   const pause = PAUSES_MS[Math.min(failures, PAUSES_MS.length - 1)];
   failures += 1;
   if (failures <= PAUSES_MS.length) setTimeout(ensure, pause);
@@ -78,7 +81,9 @@ async function dial({ port, key }) {
     // Whoever listens on that port is told nothing more unless it knows the key.
     if (!pairing.isSame(challenge?.proof, await pairing.proof(key, "daemon", nonces))) throw new Error("no proof");
     socket.send(JSON.stringify({ proof: await pairing.proof(key, "extension", nonces) }));
-    const { welcome } = await messages.next();
+    const { welcome, goodbye } = await messages.next();
+    // From one that knows the key: why it does not let us in is for the user to read.
+    await chrome.storage.session.set({ goodbye: goodbye?.message ?? null });
     if (!welcome) throw new Error("not welcome");
     await opened(socket, messages, welcome);
     return true;
@@ -153,10 +158,12 @@ async function opened(socket, messages, welcome) {
     clearInterval(pulse);
     if (line?.socket !== socket) return;
     line = null;
+    note("The line to Tabwire broke; it is dialled again.");
     news.forget();
     tellWatchers();
     ensure();
   });
+  note(`Connected to Tabwire ${welcome.version} on port ${new URL(socket.url).port}.`);
   say(state);
   for (const event of waiting.splice(0)) say(event);
   messages.handTo((text) => receive(socket, text));

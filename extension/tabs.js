@@ -4,6 +4,7 @@
 import * as debuggee from "./debuggee.js";
 import * as groups from "./groups.js";
 import * as link from "./link.js";
+import { note } from "./log.js";
 import * as sharing from "./sharing.js";
 
 /** How often, and how long apart, a new tab's target is looked for. */
@@ -89,6 +90,7 @@ export async function withdraw(id, reason) {
   await debuggee.load();
   if (sharing.isOpenTo(id) || !debuggee.attachedTabs().includes(id)) return;
   await debuggee.detach(id);
+  note(`Tab ${id} was taken from whoever drove it: ${reason}.`);
   link.tell({ event: "detached", with: { tab: id, reason } });
 }
 

@@ -3,6 +3,7 @@
 import * as debuggee from "./debuggee.js";
 import * as groups from "./groups.js";
 import * as link from "./link.js";
+import { note, recentLines } from "./log.js";
 import * as news from "./news.js";
 import * as pairing from "./pairing.js";
 import { recentRefusals } from "./refusals.js";
@@ -13,16 +14,19 @@ import * as tabs from "./tabs.js";
 const REQUESTS = {
   state: () => ({}),
   share: async ({ tab }) => {
+    note(`You shared tab ${tab}.`);
     await sharing.share(tab, "user");
     await tabs.tell(tab);
   },
   unshare: async ({ tab }) => {
+    note(`You stopped sharing tab ${tab}.`);
     await sharing.unshare(tab);
     await groups.release(tab);
     await tabs.withdraw(tab, "unshared");
     await tabs.tell(tab);
   },
   pause: async ({ paused }) => {
+    note(paused ? "You paused everything." : "You let it go on.");
     if (paused) await debuggee.detachAll("paused");
     await sharing.setPaused(paused);
     await link.tellPresent();
@@ -79,10 +83,12 @@ async function standing() {
     blocked: sites.list(),
     files: sharing.mayEnterFiles(),
     incognito: await chrome.extension.isAllowedIncognitoAccess(),
+    goodbye: (await chrome.storage.session.get({ goodbye: null })).goodbye,
     host: await pairing.hostState(),
     manual: "manual" in (await chrome.storage.local.get("manual")),
     install: await pairing.installId(),
     refusals: await allRefusals(told.refused),
+    log: await recentLines(),
     leftOut: link.leftOut(),
   };
 }

@@ -16,13 +16,14 @@ function show(state) {
   const { connected, daemon, host, manual } = state;
   const paired = connected ? `Connected to Tabwire ${daemon?.version ?? ""}.` : "Not connected.";
   say(part("pairing"), paired, connected ? "good" : "warning");
-  part("host").textContent = hostSentence(host, manual);
+  part("host").textContent = (!connected && state.goodbye) || hostSentence(host, manual);
   for (const mode of modes) mode.checked = mode.value === state.mode;
   showAccess(state);
   // What is being typed is not taken away.
   if (document.activeElement !== part("blocked")) part("blocked").value = state.blocked.join("\n");
   showPolicy(state);
   fill(part("refusals"), state.refusals.map(refusalRow), part("no-refusals"), "Nothing was refused.");
+  fill(part("log"), state.log.map(logRow), part("no-log"), "Nothing happened yet.");
   part("version").textContent = chrome.runtime.getManifest().version;
   part("install").textContent = state.install;
   part("left-out").textContent = state.leftOut > 0 ? `, ${state.leftOut} events left out` : "";
@@ -66,6 +67,10 @@ function ruleRow({ site, allow, ask: asked, deny }) {
 
 function decidedRow({ who, client, site, capability, answer, by }) {
   return make("li", {}, make("strong", {}, site), make("span", { look: "quiet" }, ` ${capability} for ${client || who}: ${answer}, by ${by}`));
+}
+
+function logRow({ when, sentence }) {
+  return make("li", {}, make("time", {}, new Date(when).toLocaleTimeString()), sentence);
 }
 
 async function keepOut() {

@@ -29,8 +29,9 @@ function show(state) {
   pause.onclick = () => ask({ ask: "pause", paused: !state.paused });
 }
 
-function showConnection({ connected, paused, host, manual }) {
+function showConnection({ connected, paused, host, manual, goodbye }) {
   const connection = part("connection");
+  if (goodbye && !connected) tellOutcome(goodbye, "warning");
   if (paused) say(connection, "paused", "warning");
   else if (connected) say(connection, "connected", "good");
   else say(connection, host === "found" || manual ? "not running" : "not paired", "warning");

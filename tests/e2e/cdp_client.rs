@@ -29,12 +29,18 @@ pub(crate) struct CdpPage {
 impl CdpClient {
     /// Connects to a `ws://host:port/path` address.
     pub(crate) fn connect(address: &str) -> Self {
+        Self::connect_as(address, None)
+    }
+
+    /// Connects as a page or extension of this origin does.
+    pub(crate) fn connect_as(address: &str, origin: Option<&str>) -> Self {
+        let origin = origin.map(|origin| format!("Origin: {origin}\r\n")).unwrap_or_default();
         let rest = address.strip_prefix("ws://").expect("a websocket address");
         let (authority, path) = rest.split_once('/').expect("a path");
         let mut stream = TcpStream::connect(authority).expect("the endpoint listens");
         stream.set_nodelay(true).expect("an option");
         let request = format!(
-            "GET /{path} HTTP/1.1\r\nHost: {authority}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+            "GET /{path} HTTP/1.1\r\nHost: {authority}\r\n{origin}Upgrade: websocket\r\nConnection: Upgrade\r\n\
              Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {KEY}\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).expect("the endpoint reads");
@@ -114,6 +120,11 @@ impl CdpClient {
         frame.extend_from_slice(&[0; 4]);
         frame.extend_from_slice(payload);
         self.stream.write_all(&frame)
+    }
+
+    /// Says something that is no command.
+    pub(crate) fn say(&mut self, message: &Value) {
+        self.send_frame(0x1, message.to_string().as_bytes()).expect("the endpoint reads");
     }
 
     /// Sends a command and does not wait; gives its id.

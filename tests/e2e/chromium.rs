@@ -28,6 +28,8 @@ const FLAGS: &[&str] = &[
 pub(crate) struct Chromium {
     child: Child,
     home: TempDir,
+    /// What it was started with, besides what all are.
+    arguments: Vec<String>,
 }
 
 impl Chromium {
@@ -37,11 +39,15 @@ impl Chromium {
     }
 
     fn saying_its_port(self) -> Self {
+        self.await_port();
+        self
+    }
+
+    fn await_port(&self) {
         let file = self.profile().join("DevToolsActivePort");
         eventually("Chromium says its port", 30, || {
             fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
         });
-        self
     }
 
     /// Starts one with this debugging port, which it does not write down.
@@ -61,10 +67,28 @@ impl Chromium {
 
     /// Starts one with a debugging port and an extension, on a profile that was prepared for it.
     pub(crate) fn with_extension(prepare: impl FnOnce(&Path) -> PathBuf) -> Self {
+        Self::with_extensions(prepare, &[])
+    }
+
+    /// The same, with more extensions.
+    pub(crate) fn with_extensions(prepare: impl FnOnce(&Path) -> PathBuf, more: &[PathBuf]) -> Self {
         let home = new_home();
         let folder = prepare(&home.path().join("profile"));
-        let load = format!("--load-extension={}", folder.display());
+        let all: Vec<String> =
+            std::iter::once(&folder).chain(more).map(|one| one.display().to_string()).collect();
+        let load = format!("--load-extension={}", all.join(","));
         Self::start_in(home, &["--remote-debugging-port=0", &load]).saying_its_port()
+    }
+
+    /// Ends it and starts it again on the same profile, as it was started before.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        for left in ["DevToolsActivePort", "SingletonLock"] {
+            let _ = fs::remove_file(self.profile().join(left));
+        }
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        self.child = spawn(self.home.path(), &arguments);
+        self.await_port();
     }
 
     fn start(more: &[&str]) -> Self {
@@ -72,21 +96,8 @@ impl Chromium {
     }
 
     fn start_in(home: TempDir, more: &[&str]) -> Self {
-        let profile = home.path().join("profile");
-        let child = Command::new(PROGRAM)
-            .args(FLAGS)
-            .args(more)
-            .arg(format!("--user-data-dir={}", profile.display()))
-            .arg("about:blank")
-            .env("TMPDIR", home.path())
-            .env("HOME", home.path())
-            .process_group(0)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("Chromium is at /usr/bin/chromium");
-        Self { child, home }
+        let child = spawn(home.path(), more);
+        Self { child, home, arguments: more.iter().map(|one| (*one).to_owned()).collect() }
     }
 
     pub(crate) fn profile(&self) -> PathBuf {
@@ -126,6 +137,22 @@ impl Drop for Chromium {
         // The directory goes with `home`; its children may still be writing into it.
         let _ = find_eventually(5, || emptied(self.home.path()).then_some(()));
     }
+}
+
+fn spawn(home: &Path, more: &[&str]) -> Child {
+    Command::new(PROGRAM)
+        .args(FLAGS)
+        .args(more)
+        .arg(format!("--user-data-dir={}", home.join("profile").display()))
+        .arg("about:blank")
+        .env("TMPDIR", home)
+        .env("HOME", home)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Chromium is at /usr/bin/chromium")
 }
 
 fn new_home() -> TempDir {

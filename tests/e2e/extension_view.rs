@@ -24,6 +24,30 @@ impl ExtensionWorker {
         Self { client, session }
     }
 
+    /// The worker of another extension.
+    pub(crate) fn other_in(browser: &Chromium) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let found = find_eventually(30, || {
+            let targets = client.call("Target.getTargets", json!({}), None);
+            let is_other = |target: &&Value| {
+                target["type"] == "service_worker"
+                    && target["url"].as_str().is_some_and(|url| url.ends_with("/stranger.js"))
+            };
+            let target = targets["targetInfos"].as_array()?.iter().find(is_other)?;
+            target["targetId"].as_str().map(str::to_owned)
+        });
+        let session = client.attach(&found.expect("another extension"));
+        Self { client, session }
+    }
+
+    /// Reloads the extension, as its user can at any time.
+    pub(crate) fn reload(mut self) {
+        let params = json!({"expression": "chrome.runtime.reload()"});
+        // It may be gone before it answers.
+        self.client.send("Runtime.evaluate", params, Some(&self.session));
+        self.client.event("Inspector.targetCrashed", |_| true);
+    }
+
     /// Runs code in it; promises are waited for.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         self.client.evaluate(expression, &self.session)

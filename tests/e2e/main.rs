@@ -48,6 +48,8 @@ mod mcp_setup;
 mod mcp_stock;
 mod network;
 mod own_browser;
+mod own_browser_fault;
+mod own_browser_pairing;
 mod own_browser_user;
 mod own_browser_way;
 mod policy;

@@ -27,7 +27,7 @@ pub(crate) fn own_browser(world: &World) -> Chromium {
     })
 }
 
-fn connected(world: &World) -> Vec<Value> {
+pub(crate) fn connected(world: &World) -> Vec<Value> {
     let status = world.json(&["extension", "status"]);
     status["connected"].as_array().cloned().expect("a list")
 }
@@ -37,7 +37,7 @@ pub(crate) fn await_connected(world: &World) -> Value {
 }
 
 /// The port of this world's daemon.
-fn daemon_port(world: &World) -> u16 {
+pub(crate) fn daemon_port(world: &World) -> u16 {
     let status = world.find_status().expect("a daemon runs");
     status["port"].as_u64().and_then(|port| u16::try_from(port).ok()).expect("a port")
 }

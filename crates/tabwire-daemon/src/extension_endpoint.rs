@@ -14,7 +14,7 @@ use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
 use tabwire_cdp::{Farewell, FrameSink, FrameSource, Framed};
 use tabwire_extension::link_message::{
-    Challenge, GreetingFrame, Hello, PROTOCOL, Present, Welcome, find_present,
+    Challenge, Goodbye, GreetingFrame, Hello, PROTOCOL, Present, Welcome, find_present,
 };
 use tabwire_extension::proof::{Greeting, Side, is_name};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
@@ -92,7 +92,7 @@ async fn greet(
 ) -> Option<(Hello, Present)> {
     let key = extension_key::as_pairing(&extension_key::obtain(desk.key_file()).ok()?)?;
     let GreetingFrame::Hello(hello) = read(source).await? else { return None };
-    if hello.protocol != PROTOCOL || !is_name(&hello.install) || !is_name(&hello.nonce) {
+    if !is_name(&hello.install) || !is_name(&hello.nonce) {
         return None;
     }
     // Drawn for this greeting and forgotten with it, so a proof that was overheard is worth nothing.
@@ -106,10 +106,24 @@ async fn greet(
     if !key.is_proved(Side::Extension, &greeting, &shown) {
         return None;
     }
+    if hello.protocol != PROTOCOL {
+        write(sink, &GreetingFrame::Goodbye(other_protocol(&hello))).await?;
+        return None;
+    }
     let welcome = Welcome { version: VERSION.to_owned() };
     write(sink, &GreetingFrame::Welcome(welcome)).await?;
     let present = find_present(&next(source).await?)?;
     Some((hello, present))
+}
+
+/// What an extension is told that speaks otherwise, once it has shown that it is ours.
+fn other_protocol(hello: &Hello) -> Goodbye {
+    let message = format!(
+        "This extension (version {}) and Tabwire {VERSION} do not understand each other. Run `tabwire extension install`, \
+         then reload the extension at chrome://extensions.",
+        hello.version
+    );
+    Goodbye { code: ErrorCode::VersionMismatch.as_str().to_owned(), message }
 }
 
 async fn next(source: &mut FrameSource) -> Option<BytesMut> {

@@ -11,7 +11,7 @@
 //! | extension | `{"hello":{"protocol":1,"version","install","nonce","browser":{"product","name","agent"}}}` |
 //! | daemon | `{"challenge":{"nonce","proof"}}`, which the extension checks before it says anything more |
 //! | extension | `{"proof":"…"}` |
-//! | daemon | `{"welcome":{"version"}}`, or it closes |
+//! | daemon | `{"welcome":{"version"}}`, or `{"goodbye":{"code","message"}}` if the protocol is another; else it closes |
 //!
 //! **Commands**, daemon to extension: `{"id":7,"do":"attach","with":{"tab":12}}`. Each gets one answer:
 //! `{"id":7,"ok":{…}}` or `{"id":7,"failed":{"code":"POLICY_DENIED","message":"…","number":-32000}}` (`number` only
@@ -95,6 +95,15 @@ pub struct Welcome {
     pub version: String,
 }
 
+/// The daemon's last word to an extension that it cannot talk to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Goodbye {
+    /// A stable code, as our own errors have.
+    pub code: String,
+    /// What the user is to do.
+    pub message: String,
+}
+
 /// One frame of the greeting, from either side.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -107,6 +116,8 @@ pub enum GreetingFrame {
     Proof(String),
     /// The daemon lets it in.
     Welcome(Welcome),
+    /// The daemon says why not.
+    Goodbye(Goodbye),
 }
 
 /// A tab as the extension tells of it.

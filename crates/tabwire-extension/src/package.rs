@@ -27,6 +27,7 @@ pub static FILES: &[(&str, &[u8])] = files![
     "element.js",
     "groups.js",
     "link.js",
+    "log.js",
     "look.css",
     "news.js",
     "pairing.js",

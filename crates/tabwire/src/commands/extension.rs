@@ -165,6 +165,13 @@ fn describe(browser: &Value) -> String {
     let install = text("install");
     let named =
         format!("{} {}, install {}", text("browser"), text("product"), install.get(..8).unwrap_or(&install));
+    let version = text("version");
+    let named = match version == tabwire_wire::VERSION {
+        true => named,
+        false => format!(
+            "{named} (version {version}: run `tabwire extension install`, then reload it at chrome://extensions)"
+        ),
+    };
     let standing = &browser["standing"];
     if standing.is_null() {
         return named;

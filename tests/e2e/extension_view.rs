@@ -40,27 +40,19 @@ impl ExtensionWorker {
         Self { client, session }
     }
 
-    /// Reloads the extension, as its user can at any time.
-    pub(crate) fn reload(mut self) {
-        let params = json!({"expression": "chrome.runtime.reload()"});
-        // It may be gone before it answers.
-        self.client.send("Runtime.evaluate", params, Some(&self.session));
-        self.client.event("Inspector.targetCrashed", |_| true);
-    }
-
     /// Runs code in it; promises are waited for.
     pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
         self.client.evaluate(expression, &self.session)
     }
 
-    /// Ends it, as Chrome does with one that has been idle. Wakes up when anything happens that it listens for.
-    pub(crate) fn stop(mut self, browser: &Chromium) {
-        let page = self.client.open_page("about:blank");
-        self.client.call("ServiceWorker.enable", json!({}), Some(&page.session));
-        let worker = format!("{ORIGIN}worker.js");
-        self.client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&page.session));
-        let gone = find_eventually(10, || find_target(&mut self.client, &worker).is_none().then_some(()));
-        assert!(gone.is_some(), "the worker ends in {}", browser.profile().display());
+    /// Ends it through a page that is open, as Chrome does with one that has been idle. It wakes up when anything happens
+    /// that it listens for.
+    pub(crate) fn stop(mut self, page: &str) {
+        self.client.call("Target.detachFromTarget", json!({"sessionId": self.session}), None);
+        let target = await_target(&mut self.client, page);
+        let session = self.client.attach(&target);
+        self.client.call("ServiceWorker.enable", json!({}), Some(&session));
+        self.client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&session));
     }
 
     /// What the badge says.
@@ -127,7 +119,7 @@ impl ExtensionView {
         assert!(gone.is_some(), "{unwanted:?} is still to be read: {}", self.text());
     }
 
-    /// Presses what has this text with a pointer, once it can be pressed.
+    /// Presses what has this text with a pointer, once it can be pressed and stays where it is.
     pub(crate) fn press(&mut self, text: &str) {
         let find = format!(
             "(() => {{\
@@ -136,7 +128,9 @@ impl ExtensionView {
                if (!found) return null;\
                found.scrollIntoView({{block: 'center'}});\
                const {{x, y, width, height}} = found.getBoundingClientRect();\
-               return width > 0 ? [x + width / 2, y + height / 2] : null;\
+               const before = window.pressedAt;\
+               window.pressedAt = width > 0 ? [x + width / 2, y + height / 2] : null;\
+               return String(before) === String(window.pressedAt) ? window.pressedAt : null;\
              }})()"
         );
         let place = find_eventually(20, || Some(self.evaluate(&find)).filter(Value::is_array));

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::chromium::Chromium;
 use crate::extension_view::ExtensionWorker;
 use crate::fixture_site::FixtureSite;
 use crate::own_browser::{await_connected, own_browser};
@@ -42,19 +43,19 @@ fn auto_takes_the_users_own_browser_if_it_answers_and_tells_of_every_switch() {
     // Settled anew for a new session: now somebody answers.
     let own = world.open(&[&AUTO[..], &[&page]].concat());
     assert!(own.starts_with("extension:"), "{own}");
-    check_in_flight(&world, &browser, &site);
+    check_in_flight(&world, &browser, (&site, &page));
     world.run(&["close"]).succeeded();
 }
 
 /// What is under way when the worker ends is not done again elsewhere: its outcome is unknown, and that is said.
-fn check_in_flight(world: &World, browser: &crate::chromium::Chromium, site: &FixtureSite) {
+fn check_in_flight(world: &World, browser: &Chromium, (site, page): (&FixtureSite, &str)) {
     let worker = ExtensionWorker::of(browser);
     let beacon = site.page("/plain?under-way");
     let before = site.visits("/plain");
     let script = format!("fetch({beacon:?}).then(() => new Promise(() => {{}}))");
     let running = world.start(&["--json", "eval", &script]);
     eventually("the script runs", 20, || site.visits("/plain") > before);
-    worker.stop(browser);
+    worker.stop(page);
     let outcome = wait(running, &["eval"]);
     assert_eq!(outcome.failure().0, "OUTCOME_UNKNOWN", "{outcome:?}");
     assert_eq!(site.visits("/plain"), before + 1, "it was done once");

@@ -10,7 +10,7 @@ use crate::world::World;
 const OPERATIONS: u64 = 200;
 
 /// Where the client that is killed stops and waits for its fate.
-const DOOM: &str = "60";
+const DOOM: &str = "30";
 
 /// Evaluates on the command line until told to stop; gives how often.
 fn evaluate_until(world: &World, done: &AtomicBool) -> u64 {
@@ -47,50 +47,29 @@ fn settings<'a>(operations: &'a str, seed: &'a str) -> [&'a str; 4] {
 }
 
 #[test]
-fn two_playwrights_a_puppeteer_and_the_command_line_share_a_browser() {
+fn f22_two_playwrights_a_puppeteer_and_the_command_line_share_a_browser_and_outlive_one_that_is_killed() {
     let (world, site) = (World::new(), FixtureSite::start());
     world.open(&[&site.page("/plain")]);
     let address = world.cdp_url();
     let operations = OPERATIONS.to_string();
-    let suites = [
-        Suite::playwright(&address, &site, &settings(&operations, "1")),
+    let paused = |seed, at| [&settings(&operations, seed)[..], &["--pause-at", at]].concat();
+    let mut doomed = Suite::playwright(&address, &site, &paused("4", DOOM));
+    let mut held = Suite::playwright(&address, &site, &paused("1", "20"));
+    let others = [
         Suite::playwright(&address, &site, &settings(&operations, "2")),
         Suite::puppeteer(&address, &site, &settings(&operations, "3")),
     ];
     beside_the_command_line(&world, || {
-        for suite in suites {
+        doomed.await_pause();
+        // One is held at its own pause, so that it has most of its work left when the other dies.
+        held.await_pause();
+        doomed.kill();
+        held.go_on();
+        held.passes(OPERATIONS);
+        for suite in others {
             suite.passes(OPERATIONS);
         }
     });
     world.settles();
     assert_eq!(world.number("events_dropped"), 0);
-}
-
-#[test]
-fn f22_a_playwright_killed_in_the_middle_leaves_the_others_untouched() {
-    let (world, site) = (World::new(), FixtureSite::start());
-    world.open(&[&site.page("/plain")]);
-    let address = world.cdp_url();
-    let operations = OPERATIONS.to_string();
-    let mut doomed = Suite::playwright(
-        &address,
-        &site,
-        &[&settings(&operations, "4")[..], &["--pause-at", DOOM]].concat(),
-    );
-    let mut playwright = Suite::playwright(
-        &address,
-        &site,
-        &[&settings(&operations, "5")[..], &["--pause-at", "20"]].concat(),
-    );
-    let puppeteer = Suite::puppeteer(&address, &site, &settings(&operations, "6"));
-    beside_the_command_line(&world, || {
-        doomed.await_pause();
-        // The other one is held at its own pause, so that it has most of its work left.
-        playwright.await_pause();
-        doomed.kill();
-        playwright.go_on();
-        playwright.passes(OPERATIONS);
-        puppeteer.passes(OPERATIONS);
-    });
-    world.settles();
 }

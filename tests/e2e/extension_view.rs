@@ -45,8 +45,8 @@ impl ExtensionWorker {
         self.client.evaluate(expression, &self.session)
     }
 
-    /// Ends it through a page that is open, as Chrome does with one that has been idle. It wakes up when anything happens
-    /// that it listens for.
+    /// Ends it through a page that is open, as Chrome does with one that has been idle. It wakes up when anything
+    /// happens that it listens for.
     pub(crate) fn stop(mut self, page: &str) {
         self.client.call("Target.detachFromTarget", json!({"sessionId": self.session}), None);
         let target = await_target(&mut self.client, page);

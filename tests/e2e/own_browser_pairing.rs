@@ -1,5 +1,5 @@
-//! Who is let in as an extension: proofs that are overheard, versions that differ, second lines of the same install. The
-//! extension is played here, frame by frame.
+//! Who is let in as an extension: proofs that are overheard, versions that differ, second lines of the same install.
+//! The extension is played here, frame by frame.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@
 //! | extension | `{"hello":{"protocol":1,"version","install","nonce","browser":{"product","name","agent"}}}` |
 //! | daemon | `{"challenge":{"nonce","proof"}}`, which the extension checks before it says anything more |
 //! | extension | `{"proof":"…"}` |
-//! | daemon | `{"welcome":{"version"}}`, or `{"goodbye":{"code","message"}}` if the protocol is another; else it closes |
+//! | daemon | `{"welcome":{"version"}}`, `{"goodbye":{"code","message"}}` for another protocol; or it closes |
 //!
 //! **Commands**, daemon to extension: `{"id":7,"do":"attach","with":{"tab":12}}`. Each gets one answer:
 //! `{"id":7,"ok":{…}}` or `{"id":7,"failed":{"code":"POLICY_DENIED","message":"…","number":-32000}}` (`number` only

@@ -1,6 +1,7 @@
 // What the daemon may ask for: one row each. Whatever happens, a command gets exactly one answer and nothing is thrown.
 
 import * as debuggee from "./debuggee.js";
+import { locate } from "./downloads.js";
 import * as tabs from "./tabs.js";
 
 const COMMANDS = {
@@ -12,6 +13,7 @@ const COMMANDS = {
   attach: ({ tab }) => debuggee.attach(tab),
   detach: ({ tab }) => debuggee.detach(tab),
   send: (wanted) => debuggee.send(wanted),
+  download: (wanted) => locate(wanted),
 };
 
 /** Carries a command out; the answer goes to `reply`. */

@@ -15,6 +15,14 @@ const NEVER = new Set(["Network.clearBrowserCookies", "Network.clearBrowserCache
 /** Events that may be left out when the line is full; nothing is built on them. */
 const DROPPABLE = new Set(["Network.dataReceived", "Network.resourceChangedPriority"]);
 
+/** How often, and how long apart, a tab that was asleep is looked at. */
+const WAKE_LOOKS = 100;
+const WAKE_PAUSE_MS = 50;
+
+/** How long Chrome is given before a tab is taken up again, and how long until that may happen once more. */
+const TAKE_UP_PAUSE_MS = 150;
+const TAKE_UP_COOLDOWN_MS = 3_000;
+
 /** Tabs that we are attached to; survives the worker, as the attachments themselves do. */
 let attached = null;
 let loading = null;
@@ -30,16 +38,36 @@ export const attachedTabs = () => [...attached];
 export async function attach(tab) {
   const objection = sharing.objection(tab) ?? (await restriction(tab));
   if (objection) throw noteRefusal("attach", tab, objection);
+  await wake(tab);
   try {
     await chrome.debugger.attach({ tabId: tab }, PROTOCOL);
   } catch (error) {
     if (!(await isOurs(tab))) throw attachFailure(error);
   }
   await keep(() => attached.add(tab));
-  // What came up paused is let run; one that runs already takes no notice.
-  await chrome.debugger.sendCommand({ tabId: tab }, "Runtime.runIfWaitingForDebugger").catch(() => {});
-  const { frameTree } = await chrome.debugger.sendCommand({ tabId: tab }, "Page.getFrameTree");
+  const ask = (method, params) => chrome.debugger.sendCommand({ tabId: tab }, method, params);
+  // From the moment the frames are told, every change to them is.
+  const [, { frameTree }] = await Promise.all([
+    ask("Page.enable"),
+    ask("Page.getFrameTree"),
+    ask("Inspector.enable").catch(() => {}),
+    // What came up paused is let run; one that runs already takes no notice.
+    ask("Runtime.runIfWaitingForDebugger").catch(() => {}),
+    // A tab that is not in front draws nothing, and who waits for it to draw would wait for ever.
+    ask("Emulation.setFocusEmulationEnabled", { enabled: true }).catch(() => {}),
+  ]);
   return { frameTree };
+}
+
+/** A tab that Chrome put to sleep has no page to attach to: it is loaded again first. */
+async function wake(tab) {
+  if (!(await chrome.tabs.get(tab)).discarded) return;
+  await chrome.tabs.reload(tab);
+  for (let look = 0; look < WAKE_LOOKS; look += 1) {
+    const { discarded, status } = await chrome.tabs.get(tab);
+    if (!discarded && status === "complete") return;
+    await new Promise((resolve) => setTimeout(resolve, WAKE_PAUSE_MS));
+  }
 }
 
 async function restriction(tab) {
@@ -118,10 +146,31 @@ export async function onDetach(source, reason) {
   const tab = source.tabId;
   if (tab === undefined || !attached.has(tab)) return;
   await keep(() => attached.delete(tab));
+  // Chrome says that a target closed when it is another one's turn in the same tab, too.
+  if (reason === "target_closed" && (await takeUpAgain(tab))) return;
   // The user pressed Cancel on Chrome's bar: what was shared is not shared any more.
   if (reason === "canceled_by_user") await sharing.unshare(tab);
   link.tell({ event: "detached", with: { tab, reason } });
   if (reason === "canceled_by_user") await tabs.tell(tab);
+}
+
+/** When a tab was last taken up again; twice in a row is once too often. */
+const takenUp = new Map();
+
+/** Attaches once more to a tab that is still there and may be driven; says whether that worked. */
+async function takeUpAgain(tab) {
+  for (const [one, when] of takenUp) if (Date.now() - when > TAKE_UP_COOLDOWN_MS) takenUp.delete(one);
+  if (takenUp.has(tab)) return false;
+  await new Promise((resolve) => setTimeout(resolve, TAKE_UP_PAUSE_MS));
+  if (sharing.objection(tab) ?? (await restriction(tab))) return false;
+  takenUp.set(tab, Date.now());
+  try {
+    const { frameTree } = await attach(tab);
+    link.tell({ event: "attached_again", with: { tab, frameTree } });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function ready() {

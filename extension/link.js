@@ -151,7 +151,7 @@ async function opened(socket, messages, welcome) {
   await Promise.all([sharing.load(), debuggee.load()]);
   const state = await present();
   if (messages.isEnded()) throw new Error("closed");
-  const pulse = setInterval(() => say({ event: "pulse" }), PULSE_MS);
+  const pulse = setInterval(() => say({ event: "pulse", with: { left_out: left } }), PULSE_MS);
   line = { socket, daemon: welcome };
   failures = 0;
   socket.addEventListener("close", () => {

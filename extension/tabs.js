@@ -29,6 +29,7 @@ function describe(tab, target) {
     agent: sharing.sharedBy(tab.id) === "agent",
     restricted: sharing.isRestricted(url),
     active: tab.active,
+    loaded: tab.status === "complete",
   };
 }
 
@@ -113,7 +114,7 @@ export async function onUpdated(id, change) {
   if (change.groupId !== undefined) await groups.onMoved(id, change.groupId);
   if (change.url !== undefined) await moved(id, change.url);
   if (!sharing.isOpenTo(id)) return;
-  if (change.url !== undefined || change.title !== undefined || change.status === "complete") await tell(id);
+  if (change.url !== undefined || change.title !== undefined || change.status !== undefined) await tell(id);
 }
 
 /** A tab shows something else; where the user keeps everybody out, it is let go. */

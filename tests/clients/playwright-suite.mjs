@@ -1,7 +1,7 @@
 // Drives a CDP endpoint with stock Playwright: mixed operations in an own and in the default context.
 //
 //   node playwright-suite.mjs --endpoint <ws or http address> --site-port N
-//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K]
+//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K] [--service-workers shown|hidden]
 //
 // Exit code 0 only if every operation passed and nothing of another client was ever seen.
 
@@ -17,7 +17,7 @@ import { PlaywrightWorld } from './playwright-world.mjs';
 import { SeededRandom } from './seeded-random.mjs';
 
 const settings = readArguments(
-  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0' },
+  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown' },
   ['endpoint', 'site-port'],
 );
 const random = new SeededRandom(Number(settings.seed));
@@ -26,7 +26,7 @@ const folder = await mkdtemp(join(tmpdir(), 'playwright-suite-'));
 const browser = await chromium.connectOverCDP(settings.endpoint, { timeout: 20_000 });
 
 function worldOf(kind, context) {
-  return new PlaywrightWorld({ kind, context, sitePort: settings['site-port'], random, folder });
+  return new PlaywrightWorld({ kind, context, sitePort: settings['site-port'], random, folder, serviceWorkers: settings['service-workers'] });
 }
 
 try {

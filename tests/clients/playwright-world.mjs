@@ -2,8 +2,8 @@
 // Pages that nobody here opened are remembered as foreign.
 
 export class PlaywrightWorld {
-  constructor({ kind, context, sitePort, random, folder }) {
-    Object.assign(this, { kind, context, sitePort, random, folder });
+  constructor({ kind, context, sitePort, random, folder, serviceWorkers }) {
+    Object.assign(this, { kind, context, sitePort, random, folder, serviceWorkers });
     this.announced = new Set();
     this.claimed = new Set();
     this.open = [];

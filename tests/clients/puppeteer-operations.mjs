@@ -107,7 +107,7 @@ export const operations = [
     const scope = `/worker/${world.token()}/`;
     const page = await world.page(`/worker/service?scope=${scope}`);
     await waitForText(page, '#answer', 'ping pong');
-    await world.browser.waitForTarget((target) => target.type() === 'service_worker' && target.browserContext() === world.context, { timeout: 5_000 });
+    if (world.serviceWorkers === 'shown') await world.browser.waitForTarget((target) => target.type() === 'service_worker' && target.browserContext() === world.context, { timeout: 5_000 });
     await page.goto(world.address('a', `${scope}from-worker`));
     assert.equal(await textOf(page, 'body'), 'made by the service worker');
     await page.evaluate(async () => (await navigator.serviceWorker.getRegistration()).unregister());

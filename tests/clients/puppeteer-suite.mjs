@@ -1,7 +1,7 @@
 // Drives a CDP endpoint with stock Puppeteer: mixed operations in an own and in the default context.
 //
 //   node puppeteer-suite.mjs --endpoint <ws or http address> --site-port N
-//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K]
+//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K] [--service-workers shown|hidden]
 //
 // Exit code 0 only if every operation passed and nothing of another client was ever seen.
 
@@ -17,7 +17,7 @@ import { PuppeteerWorld } from './puppeteer-world.mjs';
 import { SeededRandom } from './seeded-random.mjs';
 
 const settings = readArguments(
-  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0' },
+  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown' },
   ['endpoint', 'site-port'],
 );
 const random = new SeededRandom(Number(settings.seed));
@@ -28,7 +28,7 @@ const announced = new Set();
 browser.on('targetcreated', (target) => { if (target.type() === 'page') announced.add(target); });
 
 function worldOf(kind, context) {
-  return new PuppeteerWorld({ kind, browser, context, sitePort: settings['site-port'], random, folder });
+  return new PuppeteerWorld({ kind, browser, context, sitePort: settings['site-port'], random, folder, serviceWorkers: settings['service-workers'] });
 }
 
 try {

@@ -1,8 +1,8 @@
 // What one Puppeteer operation works in: a browser context, the site, and the pages it owns.
 
 export class PuppeteerWorld {
-  constructor({ kind, browser, context, sitePort, random, folder }) {
-    Object.assign(this, { kind, browser, context, sitePort, random, folder });
+  constructor({ kind, browser, context, sitePort, random, folder, serviceWorkers }) {
+    Object.assign(this, { kind, browser, context, sitePort, random, folder, serviceWorkers });
     this.claimed = new Set();
     this.open = [];
     this.tokens = 0;

@@ -24,6 +24,11 @@ impl Suite {
         Self::start("puppeteer-suite.mjs", endpoint, site, more)
     }
 
+    /// Tabs that were there before, used as they are.
+    pub(crate) fn untouched(endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
+        Self::start("untouched-tabs.mjs", endpoint, site, more)
+    }
+
     fn start(program: &str, endpoint: &str, site: &FixtureSite, more: &[&str]) -> Self {
         let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
         assert!(

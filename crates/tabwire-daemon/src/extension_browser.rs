@@ -5,9 +5,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use tabwire_browser::BrowserRun;
 use tabwire_cdp::{FrameSink, FrameSource};
+use tabwire_extension::Holdings;
 use tabwire_extension::link_message::{Hello, Present};
 use tabwire_wire::{ErrorCode, Failure};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::driver_board::DriverBoard;
 use crate::limits::EXTENSION_PROBE;
@@ -64,10 +65,17 @@ pub(crate) struct ExtensionBrowser {
     pub(crate) commands: mpsc::Sender<LineCommand>,
     /// Who drives what in it.
     pub(crate) board: DriverBoard,
+    /// How it stands, as of a moment ago.
+    pub(crate) holdings: watch::Receiver<Holdings>,
 }
 
 impl ExtensionBrowser {
-    pub(crate) fn new(hello: &Hello, run: &str, commands: mpsc::Sender<LineCommand>) -> Self {
+    pub(crate) fn new(
+        hello: &Hello,
+        run: &str,
+        commands: mpsc::Sender<LineCommand>,
+        holdings: watch::Receiver<Holdings>,
+    ) -> Self {
         Self {
             install: hello.install.clone(),
             product: hello.browser.product.clone(),
@@ -76,6 +84,7 @@ impl ExtensionBrowser {
             run: run.to_owned(),
             commands,
             board: DriverBoard::default(),
+            holdings,
         }
     }
 

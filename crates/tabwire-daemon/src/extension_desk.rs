@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_cdp::TaskGroup;
+use tabwire_extension::Holdings;
 use tabwire_extension::link_message::{Hello, Present};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{mpsc, watch};
@@ -76,7 +77,8 @@ impl ExtensionDesk {
 
     fn begin(&self, hello: &Hello, present: Present, ends: Ends) {
         let (commands, receiver) = mpsc::channel(COMMANDS);
-        let browser = ExtensionBrowser::new(hello, &present.run, commands);
+        let (standing, holdings) = watch::channel(Holdings::default());
+        let browser = ExtensionBrowser::new(hello, &present.run, commands, holdings);
         let mut browsers = self.browsers();
         if browsers.len() >= EXTENSIONS && !browsers.contains_key(&hello.install) {
             tracing::warn!("too many browsers; one more is turned away");
@@ -85,7 +87,7 @@ impl ExtensionDesk {
         let (words, heard) = mpsc::channel(WORDS);
         let news = ExtensionNews::new(self.people.clone(), &browser, heard, &self.refusals);
         browsers.insert(hello.install.clone(), browser);
-        let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver, words);
+        let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver, words, standing);
         self.tasks.start("extension", task.run());
         self.tasks.start("extension-news", news.run());
     }
@@ -150,9 +152,11 @@ impl ExtensionDesk {
         let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
         let facts = futures_util::future::join_all(all.iter().map(ExtensionBrowser::facts)).await;
         let told = |(one, facts): (&ExtensionBrowser, Option<ExtensionFacts>)| {
+            let now = *one.holdings.borrow();
             json!({
                 "install": one.install, "browser": one.name, "product": one.product, "version": one.version,
                 "standing": facts,
+                "tabs": now.tabs, "attached": now.attached, "attaches": now.attaches, "events_left_out": now.left_out,
             })
         };
         all.iter().zip(facts).map(told).collect()

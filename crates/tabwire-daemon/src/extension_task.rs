@@ -7,9 +7,9 @@ use bytes::BytesMut;
 use tabwire_cdp::{Farewell, Flush, Framed, TransportError, channel_pair};
 use tabwire_extension::link_message::{BrowserFacts, Present, find_present};
 use tabwire_extension::user_word::UserWord;
-use tabwire_extension::{EmulatedBrowser, Output};
+use tabwire_extension::{EmulatedBrowser, Holdings, Output};
 use tabwire_wire::{ErrorCode, Failure};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::extension_browser::{Ends, ExtensionFacts, LineCommand, session_scope};
 use crate::limits::{EXTENSION_GRACE, EXTENSION_SILENCE, TICK};
@@ -62,6 +62,8 @@ pub(crate) struct ExtensionTask {
     news: Option<String>,
     /// Where what its user says goes.
     words: mpsc::Sender<UserWord>,
+    /// Tells how the browser stands.
+    standing: watch::Sender<Holdings>,
 }
 
 /// What woke the loop.
@@ -87,6 +89,7 @@ impl ExtensionTask {
         line: Ends,
         commands: mpsc::Receiver<LineCommand>,
         words: mpsc::Sender<UserWord>,
+        standing: watch::Sender<Holdings>,
     ) -> Self {
         Self {
             browser: EmulatedBrowser::new(&session_scope(), facts, present),
@@ -101,6 +104,7 @@ impl ExtensionTask {
             facts: told_facts(present),
             news: None,
             words,
+            standing,
         }
     }
 
@@ -281,6 +285,8 @@ impl ExtensionTask {
     }
 
     fn carry_out(&mut self) {
+        let now = self.browser.holdings();
+        self.standing.send_if_modified(|before| std::mem::replace(before, now) != now);
         for output in self.browser.take_outputs() {
             match (output, &mut self.line, &mut self.hub) {
                 (Output::ToHub(frame), _, Some(hub)) => hub.ends.1.enqueue(frame),

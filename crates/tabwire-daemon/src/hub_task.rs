@@ -110,6 +110,9 @@ impl HubTask {
         if let Some(staging) = link.staging {
             mux.stage_downloads(staging);
         }
+        if link.kind == UpstreamKind::Extension {
+            mux.copy_downloads();
+        }
         Self {
             mux,
             kind: link.kind,

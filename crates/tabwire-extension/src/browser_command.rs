@@ -9,8 +9,9 @@ use crate::link_message::{ChromeTab, WithTab};
 use crate::page_command::Command;
 use crate::pending::{Asker, Pending, Task};
 use crate::reply::ProtocolError;
-use crate::tab::{CONTEXT, Tab};
-use crate::virtual_session::{Place, VirtualSession};
+use crate::tab::{CONTEXT, End, Tab};
+use crate::tab_target::page_in;
+use crate::virtual_session::{Discovery, Place, VirtualSession};
 
 impl EmulatedBrowser {
     pub(crate) fn browser_command(
@@ -27,7 +28,14 @@ impl EmulatedBrowser {
         match command.method.as_str() {
             "Browser.getVersion" => self.answer(&asker, &self.version()),
             "Target.attachToBrowserTarget" => self.attach_to_browser(session, &asker),
-            "Target.setDiscoverTargets" => self.set_discover(session, flag("discover"), &asker),
+            "Target.setDiscoverTargets" => {
+                let wanted = match (flag("discover"), params.get("filter").is_some()) {
+                    (false, _) => Discovery::Nothing,
+                    (true, false) => Discovery::Pages,
+                    (true, true) => Discovery::PagesAndTabs,
+                };
+                self.set_discover(session, wanted, &asker);
+            }
             "Target.setAutoAttach" => self.set_auto_attach(session, flag("autoAttach"), &asker),
             "Target.getTargets" => self.answer(&asker, &json!({"targetInfos": self.target_infos()})),
             "Target.getTargetInfo" => self.target_info(&params, &asker),
@@ -35,7 +43,7 @@ impl EmulatedBrowser {
             "Target.detachFromTarget" => self.detach_from_target(&params, &asker),
             "Target.createTarget" => self.create_target(&params, asker),
             "Target.closeTarget" => self.about_tab("close", &params, asker, Task::Close),
-            "Target.activateTarget" => self.about_tab("activate", &params, asker, Task::Done),
+            "Target.activateTarget" => self.about_tab("activate", &params, asker, |_| Task::Done),
             "Target.getBrowserContexts" => {
                 self.answer(&asker, &json!({"browserContextIds": [], "defaultBrowserContextId": CONTEXT}));
             }
@@ -44,7 +52,12 @@ impl EmulatedBrowser {
                 self.fail(&asker, &ProtocolError::ours(ErrorCode::CdpError, message));
             }
             // Where files go is the user's choice in the user's own browser. Clients set this without being asked to.
-            "Browser.setDownloadBehavior" => self.succeed(&asker, "{}"),
+            "Browser.setDownloadBehavior" => {
+                if let Some(Place::Browser { downloads, .. }) = self.browser_place(session) {
+                    *downloads = flag("eventsEnabled");
+                }
+                self.succeed(&asker, "{}");
+            }
             "Storage.getCookies" | "Storage.setCookies" | "Network.getCookies" | "Network.setCookie" => {
                 self.through_any_tab(command, params, asker);
             }
@@ -72,14 +85,15 @@ impl EmulatedBrowser {
         self.answer(asker, &json!({"sessionId": made.as_str()}));
     }
 
-    fn set_discover(&mut self, session: Option<&CdpSessionId>, on: bool, asker: &Asker) {
+    fn set_discover(&mut self, session: Option<&CdpSessionId>, wanted: Discovery, asker: &Asker) {
         if let Some(Place::Browser { discover, .. }) = self.browser_place(session) {
-            *discover = on;
-            if on {
-                for info in self.target_infos() {
-                    let params = json!({"targetInfo": info}).to_string();
-                    self.tell(session, "Target.targetCreated", &params);
-                }
+            *discover = wanted;
+            let outer = self.tabs.keys().filter_map(|tab| self.outer_info(*tab));
+            let outer: Vec<Value> = outer.filter(|_| wanted == Discovery::PagesAndTabs).collect();
+            let pages = self.target_infos();
+            for info in outer.into_iter().chain(pages).filter(|_| wanted != Discovery::Nothing) {
+                let params = json!({"targetInfo": info}).to_string();
+                self.tell(session, "Target.targetCreated", &params);
             }
         }
         self.succeed(asker, "{}");
@@ -110,7 +124,13 @@ impl EmulatedBrowser {
     fn target_info(&mut self, params: &Value, asker: &Asker) {
         let info = match params.get("targetId").and_then(Value::as_str) {
             None | Some(BROWSER_TARGET) => Some(browser_info()),
-            Some(target) => self.find_tab(target).map(Tab::place).and_then(|place| self.tab_info(place.tab)),
+            Some(target) => {
+                let tab = self.find_tab(target).map(|tab| tab.description.tab);
+                tab.and_then(|tab| match page_in(target) {
+                    Some(_) => self.outer_info(tab),
+                    None => self.tab_info(tab),
+                })
+            }
         };
         match info {
             Some(info) => self.answer(asker, &json!({"targetInfo": info})),
@@ -120,6 +140,9 @@ impl EmulatedBrowser {
 
     fn attach_to_target(&mut self, session: Option<&CdpSessionId>, params: &Value, asker: &Asker) {
         let target = params.get("targetId").and_then(Value::as_str).unwrap_or_default();
+        if target == BROWSER_TARGET {
+            return self.attach_to_browser(session, asker);
+        }
         let Some(tab) = self.find_tab(target).map(|tab| tab.description.tab) else {
             return self.fail(asker, &ProtocolError::no_target());
         };
@@ -127,7 +150,11 @@ impl EmulatedBrowser {
             let message = "Only flat sessions are served here: pass `flatten`.";
             return self.fail(asker, &ProtocolError::bad_params(message));
         }
-        if let Some(made) = self.attach_session(session, tab) {
+        let made = match page_in(target) {
+            Some(_) => self.attach_outer(session, tab),
+            None => self.attach_session(session, tab),
+        };
+        if let Some(made) = made {
             self.answer(asker, &json!({"sessionId": made.as_str()}));
         }
     }
@@ -171,10 +198,16 @@ impl EmulatedBrowser {
         self.ask("open", json!({}), Pending { asker, task: Task::Open { url } });
     }
 
-    fn about_tab(&mut self, name: &str, params: &Value, asker: Asker, task: Task) {
+    fn about_tab(&mut self, name: &str, params: &Value, asker: Asker, task: fn(ChromeTab) -> Task) {
         let target = params.get("targetId").and_then(Value::as_str).unwrap_or_default();
         match self.find_tab(target).map(|tab| tab.description.tab) {
-            Some(tab) => self.ask(name, WithTab { tab }, Pending { asker, task }),
+            Some(tab) => {
+                let task = task(tab);
+                if let (Task::Close(_), Some(entry)) = (&task, self.tabs.get_mut(&tab)) {
+                    entry.end = End::Asked { unanswered: Vec::new() };
+                }
+                self.ask(name, WithTab { tab }, Pending { asker, task });
+            }
             None => self.fail(&asker, &ProtocolError::no_target()),
         }
     }

@@ -21,6 +21,8 @@ pub(crate) struct DebuggeeId {
 pub(crate) struct Debuggee {
     /// Worlds of scripts by number, each as it was announced.
     pub(crate) contexts: BTreeMap<i64, String>,
+    /// Whether the browser tells of worlds.
+    pub(crate) tells_worlds: bool,
     /// Frames and workers below it, by the browser's own session.
     pub(crate) children: BTreeMap<String, Child>,
     /// Whether the browser attaches to new ones, and holds them.

@@ -17,7 +17,8 @@ use crate::page_command::Command;
 use crate::pending::{Asker, Pending, Task};
 use crate::reply::{self, ProtocolError};
 use crate::tab::{Tab, TabState};
-use crate::virtual_session::{Place, VirtualSession};
+use crate::tab_target::page_in;
+use crate::virtual_session::{Discovery, Place, VirtualSession};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,10 @@ pub struct Holdings {
     pub sessions: usize,
     /// Commands that the extension has not answered.
     pub pending: usize,
+    /// How often the debugger was put on a tab so far.
+    pub attaches: u64,
+    /// Events that the extension left out because the line was full.
+    pub left_out: u64,
 }
 
 /// One browser behind one extension, as the hub above takes it for.
@@ -53,9 +58,14 @@ pub struct EmulatedBrowser {
     /// Ordered by their making.
     pub(crate) sessions: BTreeMap<CdpSessionId, VirtualSession>,
     pub(crate) pending: BTreeMap<u64, Pending>,
+    /// Downloads under way: in which tab, and from where.
+    pub(crate) downloads: BTreeMap<String, (ChromeTab, String)>,
     next_session: u64,
     next_command: u64,
     pub(crate) next_script: u64,
+    pub(crate) next_world: i64,
+    pub(crate) attaches: u64,
+    left_out: u64,
     outbox: Vec<Output>,
 }
 
@@ -77,9 +87,13 @@ impl EmulatedBrowser {
             debuggees: BTreeMap::new(),
             sessions: BTreeMap::new(),
             pending: BTreeMap::new(),
+            downloads: BTreeMap::new(),
             next_session: 0,
             next_command: 0,
             next_script: 0,
+            next_world: 0,
+            attaches: 0,
+            left_out: 0,
             outbox: Vec::new(),
         };
         browser.reconcile(present.clone());
@@ -99,6 +113,8 @@ impl EmulatedBrowser {
             attached: self.tabs.values().filter(|tab| tab.is_attached()).count(),
             sessions: self.sessions.values().filter(|session| session.debuggee().is_some()).count(),
             pending: self.pending.len(),
+            attaches: self.attaches,
+            left_out: self.left_out,
         }
     }
 
@@ -116,16 +132,14 @@ impl EmulatedBrowser {
         let asker = Asker::Hub { session: session.clone(), id: envelope.id };
         let params = envelope.params.map_or("{}", |params| params.get());
         let command = Command { method: envelope.method.to_owned(), params: params.to_owned() };
-        let place = match &session {
-            None => None,
-            Some(session) => match self.sessions.get(session) {
-                None => return self.fail(&asker, &ProtocolError::no_session()),
-                Some(found) => found.debuggee().cloned(),
-            },
+        let Some(session) = session else { return self.browser_command(None, &command, asker) };
+        let Some(place) = self.sessions.get(&session).map(|found| found.place.clone()) else {
+            return self.fail(&asker, &ProtocolError::no_session());
         };
-        match (place, session) {
-            (Some(place), Some(session)) => self.page_command(place, &session, command, asker),
-            (_, session) => self.browser_command(session.as_ref(), &command, asker),
+        match place {
+            Place::Browser { .. } => self.browser_command(Some(&session), &command, asker),
+            Place::Tab(tab) => self.tab_command(tab, &session, &command, asker),
+            Place::Page(place) => self.page_command(place, &session, command, asker),
         }
     }
 
@@ -179,6 +193,15 @@ impl EmulatedBrowser {
                     self.tab_gone(tab);
                 }
             }
+            "pulse" => {
+                let told = lenient_json::read(with.as_bytes());
+                self.left_out = told.get("left_out").and_then(Value::as_u64).unwrap_or(self.left_out);
+            }
+            "attached_again" => {
+                if let Ok(AboutTab { tab, .. }) = serde_json::from_str(with) {
+                    self.tab_attached_again(tab, with);
+                }
+            }
             "detached" => {
                 if let Ok(AboutTab { tab, reason }) = serde_json::from_str(with) {
                     self.tab_detached(tab, reason.as_deref().unwrap_or_default());
@@ -206,6 +229,7 @@ impl EmulatedBrowser {
     /// Nobody uses the browser any more: every session ends unheard, and the debugger goes off every tab.
     pub fn hub_left(&mut self) {
         self.sessions.clear();
+        self.downloads.clear();
         for pending in self.pending.values_mut() {
             pending.asker = Asker::Nobody;
         }
@@ -240,7 +264,7 @@ impl EmulatedBrowser {
             self.tab_detached(tab, "lost");
         }
         for tab in present.attached {
-            if !self.tabs.get(&tab).is_some_and(Tab::is_attached) {
+            if self.tabs.get(&tab).is_none_or(Tab::is_idle) {
                 self.ask("detach", WithTab { tab }, Pending { asker: Asker::Nobody, task: Task::Done });
             }
         }
@@ -257,8 +281,9 @@ impl EmulatedBrowser {
                 if tab.description == description {
                     return;
                 }
-                tab.description = description;
+                let before = std::mem::replace(&mut tab.description, description);
                 self.tell_tab_changed(id);
+                self.tell_untouched_change(id, &before);
             }
             Some(_) => {
                 self.tab_gone(id);
@@ -272,14 +297,12 @@ impl EmulatedBrowser {
     }
 
     pub(crate) fn tell_tab_changed(&mut self, id: ChromeTab) {
-        let Some(info) = self.tab_info(id) else { return };
-        self.tell_discoverers("Target.targetInfoChanged", &json!({"targetInfo": info}));
+        self.tell_discoverers(id, "Target.targetInfoChanged");
     }
 
     /// Tells of a new tab those who hear of tabs, and attaches those who want to be attached to all.
     fn announce(&mut self, id: ChromeTab) {
-        let Some(info) = self.tab_info(id) else { return };
-        self.tell_discoverers("Target.targetCreated", &json!({"targetInfo": info}));
+        self.tell_discoverers(id, "Target.targetCreated");
         let wanting: Vec<CdpSessionId> = self
             .sessions
             .iter()
@@ -291,16 +314,32 @@ impl EmulatedBrowser {
         }
     }
 
-    fn tell_discoverers(&mut self, method: &str, params: &Value) {
-        let told: Vec<CdpSessionId> = self
-            .sessions
-            .iter()
-            .filter(|(_, session)| matches!(session.place, Place::Browser { discover: true, .. }))
-            .map(|(id, _)| id.clone())
-            .collect();
-        for session in told {
-            self.tell(Some(&session), method, &params.to_string());
+    /// Tells of a tab and the page in it, in the order that a browser makes them.
+    fn tell_discoverers(&mut self, id: ChromeTab, method: &str) {
+        let (outer, page) = (self.outer_info(id), self.tab_info(id));
+        for (session, discovery) in self.discoverers() {
+            let outer = outer.iter().filter(|_| discovery == Discovery::PagesAndTabs);
+            for info in outer.chain(page.iter()) {
+                self.tell(Some(&session), method, &json!({"targetInfo": info}).to_string());
+            }
         }
+    }
+
+    /// Tells that a page has crashed, as a browser does beside what the page itself tells.
+    pub(crate) fn tell_crashed(&mut self, id: ChromeTab) {
+        let Some(target) = self.tabs.get(&id).map(|tab| tab.description.target.clone()) else { return };
+        let params = json!({"targetId": target, "status": "crashed", "errorCode": 0}).to_string();
+        for (session, _) in self.discoverers() {
+            self.tell(Some(&session), "Target.targetCrashed", &params);
+        }
+    }
+
+    fn discoverers(&self) -> Vec<(CdpSessionId, Discovery)> {
+        let told = self.sessions.iter().filter_map(|(id, session)| match session.place {
+            Place::Browser { discover, .. } if discover != Discovery::Nothing => Some((id.clone(), discover)),
+            _ => None,
+        });
+        told.collect()
     }
 
     /// A tab is gone, or not shared any more: everything on it ends.
@@ -308,15 +347,23 @@ impl EmulatedBrowser {
         if !self.tabs.contains_key(&id) {
             return;
         }
+        self.input_was_given(id);
         self.end_tab_sessions(id, |_| true);
-        let Some(tab) = self.tabs.remove(&id) else { return };
-        if let TabState::Attaching { waiting } = tab.state {
+        let Some(mut tab) = self.tabs.remove(&id) else { return };
+        if let TabState::Attaching { waiting } = std::mem::replace(&mut tab.state, TabState::Idle) {
             for one in waiting {
                 self.fail(&one.asker, &ProtocolError::no_target());
             }
         }
         self.debuggees.retain(|place, _| place.tab != id);
-        self.tell_discoverers("Target.targetDestroyed", &json!({"targetId": tab.description.target}));
+        self.downloads.retain(|_, (place, _)| *place != id);
+        for (session, discovery) in self.discoverers() {
+            let outer = (discovery == Discovery::PagesAndTabs).then(|| tab.outer_target());
+            for target in [Some(tab.description.target.clone()), outer].into_iter().flatten() {
+                let params = json!({"targetId": target}).to_string();
+                self.tell(Some(&session), "Target.targetDestroyed", &params);
+            }
+        }
     }
 
     /// `TargetInfo` of a tab.
@@ -330,7 +377,9 @@ impl EmulatedBrowser {
         Some(tab.info(attached, opener.map(|opener| opener.description.target.as_str())))
     }
 
+    /// The tab with a target, which may be the page's or the tab's own.
     pub(crate) fn find_tab(&self, target: &str) -> Option<&Tab> {
+        let target = page_in(target).unwrap_or(target);
         self.tabs.values().find(|tab| tab.description.target == target)
     }
 

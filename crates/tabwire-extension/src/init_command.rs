@@ -1,12 +1,11 @@
 //! Table: what clients send to a page before they use it. None of it needs the page at once, so it can be kept until
 //! the page is needed, and a tab that is only known costs no debugger.
-//!
-//! `Runtime.enable` is not among them: who sends it waits for the page's worlds to be announced, and asks for nothing
-//! more.
 
 use serde_json::Value;
 
 const INIT_ONLY: &[&str] = &[
+    "Audits.disable",
+    "Audits.enable",
     "CSS.disable",
     "CSS.enable",
     "Console.disable",
@@ -46,19 +45,29 @@ const INIT_ONLY: &[&str] = &[
     "Performance.enable",
     "Runtime.addBinding",
     "Runtime.disable",
+    "Runtime.enable",
     "Runtime.runIfWaitingForDebugger",
     "Target.setAutoAttach",
+    "WebMCP.disable",
+    "WebMCP.enable",
 ];
 
+/// Whether a command only sets something up.
+pub(crate) fn is_setup(method: &str) -> bool {
+    INIT_ONLY.binary_search(&method).is_ok()
+}
+
 /// Whether a command can wait until the page is needed for something else.
-pub(crate) fn can_wait(method: &str, params: &Value) -> bool {
-    if INIT_ONLY.binary_search(&method).is_err() {
+pub(crate) fn can_wait(method: &str, params: &Value, main_frame: &str) -> bool {
+    if !is_setup(method) {
         return false;
     }
     match method {
-        // Libraries make this world when they connect and take it from the event. Who makes another one uses the
-        // answer.
-        "Page.createIsolatedWorld" => params.get("grantUniveralAccess") == Some(&Value::Bool(true)),
+        // Libraries make this world in the main frame when they connect. Who makes another one is about to use it.
+        "Page.createIsolatedWorld" => {
+            params.get("grantUniveralAccess") == Some(&Value::Bool(true))
+                && params.get("frameId").and_then(Value::as_str) == Some(main_frame)
+        }
         // A script that is to run now needs the page now.
         "Page.addScriptToEvaluateOnNewDocument" => {
             params.get("runImmediately").and_then(Value::as_bool) != Some(true)
@@ -76,11 +85,13 @@ mod tests {
     #[test]
     fn the_table_is_sorted_and_has_exceptions() {
         assert!(INIT_ONLY.is_sorted());
-        assert!(can_wait("Network.enable", &Value::Null));
-        assert!(!can_wait("Runtime.enable", &Value::Null), "its answer is in events");
-        assert!(!can_wait("Runtime.evaluate", &Value::Null));
-        assert!(can_wait("Page.createIsolatedWorld", &json!({"grantUniveralAccess": true})));
-        assert!(!can_wait("Page.createIsolatedWorld", &json!({"worldName": "a"})));
-        assert!(!can_wait("Page.addScriptToEvaluateOnNewDocument", &json!({"runImmediately": true})));
+        assert!(can_wait("Network.enable", &Value::Null, "F"));
+        assert!(can_wait("Runtime.enable", &Value::Null, "F"));
+        assert!(!can_wait("Runtime.evaluate", &Value::Null, "F"));
+        let world = |frame: &str| json!({"grantUniveralAccess": true, "frameId": frame});
+        assert!(can_wait("Page.createIsolatedWorld", &world("F"), "F"));
+        assert!(!can_wait("Page.createIsolatedWorld", &world("below"), "F"));
+        assert!(!can_wait("Page.createIsolatedWorld", &json!({"worldName": "a", "frameId": "F"}), "F"));
+        assert!(!can_wait("Page.addScriptToEvaluateOnNewDocument", &json!({"runImmediately": true}), "F"));
     }
 }

@@ -8,3 +8,9 @@ pub const WAITING_COMMANDS: usize = 1_024;
 
 /// Frames, workers and worlds that are remembered of one tab, so that newcomers can be told of them.
 pub const REMEMBERED_PARTS: usize = 4_096;
+
+/// Downloads under way that are followed in one browser; of more nothing is told.
+pub const DOWNLOADS_FOLLOWED: usize = 256;
+
+/// How often a tab is asked again whether it has told of a world that a client waits for, each a round trip.
+pub const WORLD_PATIENCE: u32 = 20;

@@ -24,6 +24,7 @@
 //! | `open` | | the new tab; it is empty and in the background |
 //! | `close`, `activate`, `detach` | `tab` | |
 //! | `attach` | `tab` | `frameTree`, as `Page.getFrameTree` gives it |
+//! | `download` | `tab`, `url`: one that has just finished there | `file` |
 //! | `send` | `tab`, `session` (of a frame or worker), `method`, `params` | the browser's result |
 //!
 //! **News**, daemon to extension, for its user to see; the newest takes the place of the one before:
@@ -38,9 +39,10 @@
 //! `attached` |
 //! | `tab`, `tab_gone` | a tab as it stands now; that one is gone or not shared any more |
 //! | `detached` | `tab`, `reason`: the debugger is off |
+//! | `attached_again` | `tab`, `frameTree`: the debugger was off without a reason that counts, and is on again |
 //! | `cdp` | not in `with` but beside it: `tab`, `session`, `method`, `params` |
 //! | `user` | what the user said there: `says` is `answer` (`question`, `answer`) or `revoke` (`grant`) |
-//! | `pulse` | nothing: a sign of life, and what keeps the worker alive |
+//! | `pulse` | `left_out`: how many events were; a sign of life, and what keeps the worker alive |
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -141,6 +143,9 @@ pub struct TabDescription {
     /// Whether Chrome lets no extension into it.
     #[serde(default)]
     pub restricted: bool,
+    /// Whether its page is there as a whole.
+    #[serde(default)]
+    pub loaded: bool,
 }
 
 /// How the browser stands, told first on every line.

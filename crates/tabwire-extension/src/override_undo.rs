@@ -8,7 +8,8 @@ const UNDO: &[(&str, &str, &str)] = &[
     ("Emulation.setDefaultBackgroundColorOverride", "Emulation.setDefaultBackgroundColorOverride", "{}"),
     ("Emulation.setDeviceMetricsOverride", "Emulation.clearDeviceMetricsOverride", "{}"),
     ("Emulation.setEmulatedMedia", "Emulation.setEmulatedMedia", r#"{"media":"","features":[]}"#),
-    ("Emulation.setFocusEmulationEnabled", "Emulation.setFocusEmulationEnabled", r#"{"enabled":false}"#),
+    // Driven tabs have it on, whether or not a client asked for it.
+    ("Emulation.setFocusEmulationEnabled", "Emulation.setFocusEmulationEnabled", r#"{"enabled":true}"#),
     ("Emulation.setGeolocationOverride", "Emulation.clearGeolocationOverride", "{}"),
     ("Emulation.setLocaleOverride", "Emulation.setLocaleOverride", "{}"),
     ("Emulation.setScriptExecutionDisabled", "Emulation.setScriptExecutionDisabled", r#"{"value":false}"#),
@@ -27,4 +28,14 @@ const UNDO: &[(&str, &str, &str)] = &[
 /// The command that takes back what a method did, with its parameters.
 pub(crate) fn undo_of(method: &str) -> Option<(&'static str, &'static str)> {
     UNDO.iter().find(|(done, ..)| *done == method).map(|(_, undo, params)| (*undo, *params))
+}
+
+/// Whether a method takes back what another did, by a name of its own.
+pub(crate) fn is_undo_of(method: &str, done: &str) -> bool {
+    method != done && undo_of(done).is_some_and(|(undo, _)| undo == method)
+}
+
+/// Whether a method takes anything back.
+pub(crate) fn is_any_undo(method: &str) -> bool {
+    UNDO.iter().any(|(_, undo, _)| *undo == method)
 }

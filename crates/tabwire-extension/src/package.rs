@@ -24,6 +24,7 @@ pub static FILES: &[(&str, &[u8])] = files![
     "badge.js",
     "command.js",
     "debuggee.js",
+    "downloads.js",
     "element.js",
     "groups.js",
     "link.js",
@@ -73,7 +74,16 @@ mod tests {
             .collect();
         assert_eq!(
             asked,
-            ["alarms", "debugger", "nativeMessaging", "storage", "tabGroups", "tabs", "webNavigation"]
+            [
+                "alarms",
+                "debugger",
+                "downloads",
+                "nativeMessaging",
+                "storage",
+                "tabGroups",
+                "tabs",
+                "webNavigation"
+            ]
         );
         for absent in [
             "host_permissions",
@@ -93,6 +103,7 @@ mod tests {
         for (permission, used) in [
             ("alarms", "chrome.alarms."),
             ("debugger", "chrome.debugger."),
+            ("downloads", "chrome.downloads."),
             ("nativeMessaging", "chrome.runtime.sendNativeMessage"),
             ("storage", "chrome.storage."),
             ("tabGroups", "chrome.tabGroups."),

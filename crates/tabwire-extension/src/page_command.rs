@@ -8,13 +8,15 @@ use tabwire_wire::{CdpSessionId, ErrorCode};
 
 use crate::debuggee::DebuggeeId;
 use crate::emulated_browser::{EmulatedBrowser, failure};
-use crate::init_command::can_wait;
-use crate::limits::{JOURNAL_COMMANDS, WAITING_COMMANDS};
+use crate::init_command::{can_wait, is_setup};
+use crate::journal::Journal;
+use crate::limits::{WAITING_COMMANDS, WORLD_PATIENCE};
 use crate::link_message::WithCommand;
+use crate::made_up_world::Exchanged;
 use crate::override_undo::undo_of;
 use crate::pending::{Asker, Pending, Task};
 use crate::reply::ProtocolError;
-use crate::tab::TabState;
+use crate::tab::{Tab, TabState};
 use crate::virtual_session::SCREENCAST;
 
 /// A command as its client wrote it.
@@ -79,57 +81,15 @@ impl EmulatedBrowser {
         if about_browser {
             return self.browser_command(Some(session), &command, asker);
         }
-        if let Some(session) = self.sessions.get_mut(session) {
-            session.touched = true;
-        }
-        let is_idle = self.tabs.get(&place.tab).is_some_and(|tab| matches!(tab.state, TabState::Idle));
+        let is_idle = self.tabs.get(&place.tab).is_some_and(Tab::is_idle);
         if is_idle && self.keep_for_later(&place, session, &command, &asker) {
             return;
         }
+        if let Some(entry) = self.sessions.get_mut(session).filter(|_| is_idle || !is_setup(&command.method))
+        {
+            entry.touched = true;
+        }
         self.run(&place, Some(session), command, asker, Task::Pass);
-    }
-
-    /// Keeps a command that does not need the page yet, and answers it; says whether it did.
-    fn keep_for_later(
-        &mut self,
-        place: &DebuggeeId,
-        session: &CdpSessionId,
-        command: &Command,
-        asker: &Asker,
-    ) -> bool {
-        let Ok(params) = command.read_params() else { return false };
-        let tree = self.tabs.get(&place.tab).map(|tab| tab.shallow_tree());
-        let Some(entry) = self.sessions.get_mut(session) else { return false };
-        if !can_wait(&command.method, &params) || entry.journal.len() >= JOURNAL_COMMANDS {
-            return false;
-        }
-        let mut answer = json!({});
-        match command.method.as_str() {
-            "Page.getFrameTree" => {
-                entry.told_tree = true;
-                answer = tree.unwrap_or_default();
-                return self.answer_kept(asker, &answer);
-            }
-            "Page.addScriptToEvaluateOnNewDocument" => {
-                self.next_script += 1;
-                let given = format!("tabwire-{}", self.next_script);
-                answer = json!({"identifier": given});
-                entry.scripts.insert(given.clone(), None);
-                let task =
-                    Task::AddScript { session: session.clone(), place: place.clone(), given: Some(given) };
-                entry.journal.push((command.clone(), task));
-                return self.answer_kept(asker, &answer);
-            }
-            "Page.createIsolatedWorld" => answer = json!({"executionContextId": 0}),
-            _ => {}
-        }
-        entry.journal.push((command.clone(), Task::Pass));
-        self.answer_kept(asker, &answer)
-    }
-
-    fn answer_kept(&mut self, asker: &Asker, answer: &Value) -> bool {
-        self.succeed(asker, &answer.to_string());
-        true
     }
 
     /// Has a command carried out, after the tab is attached.
@@ -161,14 +121,19 @@ impl EmulatedBrowser {
 
     /// Carries out a command on a tab that is attached.
     pub(crate) fn carry_out(&mut self, place: &DebuggeeId, waiting: Waiting) {
-        let Waiting { session, command, asker, task } = waiting;
-        let Some(session) = session else { return self.pass_on(place, &command, asker, task) };
-        if !self.sessions.contains_key(&session) {
-            return self.fail(&asker, &ProtocolError::no_session());
+        if waiting.session.is_none() {
+            return self.pass_on(place, &waiting.command, waiting.asker, waiting.task);
         }
+        let Some(Waiting { session: Some(session), command, asker, task }) = self.in_real_numbers(waiting)
+        else {
+            return;
+        };
         let domain = command.domain().to_owned();
         match command.method.as_str() {
-            "Target.setAutoAttach" => return self.auto_attach_below(place, &session, &command, asker),
+            "Target.setAutoAttach" => {
+                self.note_setup(place, &session, &command, None);
+                return self.auto_attach_below(place, &session, &command, asker);
+            }
             "Target.detachFromTarget" => {
                 return match command.read_params() {
                     Ok(params) => self.detach_from_target(&params, &asker),
@@ -195,11 +160,115 @@ impl EmulatedBrowser {
         self.note_use(&session, &command, &domain);
         let task = match task {
             Task::Pass if command.method == "Page.addScriptToEvaluateOnNewDocument" => {
-                Task::AddScript { session, place: place.clone(), given: None }
+                self.name_script(place, &session, &command)
             }
-            task => task,
+            // It is set up again, and was noted when it was named.
+            task @ Task::AddScript { .. } => task,
+            task => {
+                self.note_setup(place, &session, &command, None);
+                task
+            }
         };
         self.pass_on(place, &command, asker, task);
+    }
+
+    /// A command with the browser's own numbers of worlds. One that has to wait for them, or comes after one that does,
+    /// is held; one that names a world that is gone is answered.
+    fn in_real_numbers(&mut self, mut waiting: Waiting) -> Option<Waiting> {
+        let session = waiting.session.as_ref()?;
+        let Some(entry) = self.sessions.get_mut(session) else {
+            self.fail(&waiting.asker, &ProtocolError::no_session());
+            return None;
+        };
+        let exchanged = match entry.held.is_empty() {
+            true => entry.worlds.exchange(&waiting.command.params),
+            false => Exchanged::NotYet,
+        };
+        match exchanged {
+            Exchanged::AsItIs => {}
+            Exchanged::Params(params) => waiting.command.params = params,
+            Exchanged::NotYet if entry.held.len() < WAITING_COMMANDS => {
+                entry.held.push(waiting);
+                let first = entry.debuggee().cloned().filter(|_| entry.held.len() == 1);
+                if let Some(place) = first {
+                    self.ask_after_worlds(&place, WORLD_PATIENCE);
+                }
+                return None;
+            }
+            Exchanged::NotYet => {
+                let error = ProtocolError::ours(ErrorCode::Backpressure, "Too much waits for this tab.");
+                self.fail(&waiting.asker, &error);
+                return None;
+            }
+            Exchanged::Gone => {
+                let error = ProtocolError::like_chrome(-32000, "Cannot find context with specified id");
+                self.fail(&waiting.asker, &error);
+                return None;
+            }
+        }
+        Some(waiting)
+    }
+
+    /// What was held may go on now, or is held anew.
+    pub(crate) fn release_held(&mut self, session: &CdpSessionId) {
+        let Some(entry) = self.sessions.get_mut(session) else { return };
+        let Some(place) = entry.debuggee().cloned() else { return };
+        for waiting in std::mem::take(&mut entry.held) {
+            self.carry_out(&place, waiting);
+        }
+    }
+
+    /// The browser has answered what was asked after the worlds. Chrome hands events and answers to extensions on
+    /// different ways, so the news may still come; what waits for a world that never does waits in vain.
+    pub(crate) fn worlds_told(&mut self, place: &DebuggeeId, patience: u32) {
+        let sessions = self.sessions_on(place);
+        let is_waiting = |session| self.sessions.get(session).is_some_and(|entry| !entry.held.is_empty());
+        if patience > 0 && sessions.iter().any(is_waiting) {
+            return self.ask_after_worlds(place, patience - 1);
+        }
+        for session in sessions.into_iter().filter(|_| patience == 0) {
+            if let Some(entry) = self.sessions.get_mut(&session) {
+                entry.worlds.forget_unreal();
+            }
+            self.release_held(&session);
+        }
+    }
+
+    /// Asks for something that the browser answers after it has told of all worlds.
+    fn ask_after_worlds(&mut self, place: &DebuggeeId, patience: u32) {
+        let task = Task::WorldsTold { place: place.clone(), patience };
+        self.pass_on(place, &Command::new("Page.getFrameTree", "{}"), Asker::Nobody, task);
+    }
+
+    /// Notes what a session has set up, so that it can be set up again.
+    fn note_setup(
+        &mut self,
+        place: &DebuggeeId,
+        session: &CdpSessionId,
+        command: &Command,
+        script: Option<&str>,
+    ) {
+        if place.child.is_some() || !Journal::concerns(&command.method) {
+            return;
+        }
+        let Ok(params) = command.read_params() else { return };
+        let target = self.tabs.get(&place.tab).map(|tab| tab.description.target.as_str());
+        let is_kept = command.method != "Page.createIsolatedWorld"
+            || target.is_some_and(|target| can_wait(&command.method, &params, target));
+        if let Some(entry) = self.sessions.get_mut(session).filter(|_| is_kept) {
+            entry.journal.note(command, &params, script);
+        }
+    }
+
+    /// Names a script for new documents. The browser's own name changes when it is set up again, ours does not.
+    fn name_script(&mut self, place: &DebuggeeId, session: &CdpSessionId, command: &Command) -> Task {
+        self.next_script += 1;
+        let given = format!("tabwire-{}", self.next_script);
+        self.note_setup(place, session, command, Some(&given));
+        if let Some(entry) = self.sessions.get_mut(session) {
+            entry.scripts.insert(given.clone(), None);
+        }
+        Task::AddScript { session: session.clone(), place: place.clone(), given }
     }
 
     fn note_use(&mut self, session: &CdpSessionId, command: &Command, domain: &str) {
@@ -236,13 +305,17 @@ impl EmulatedBrowser {
         if let Some(entry) = self.sessions.get_mut(session) {
             entry.domains.insert(domain.to_owned());
         }
-        if domain != "Runtime" || !others {
+        let Some(debuggee) = self.debuggees.get_mut(place).filter(|_| domain == "Runtime") else {
+            return false;
+        };
+        if !std::mem::replace(&mut debuggee.tells_worlds, true) {
             return false;
         }
         // The browser tells of worlds once; who comes later is told from what was kept.
-        let contexts = self.debuggees.get(place).map(|debuggee| debuggee.contexts.clone());
-        for params in contexts.into_iter().flatten().map(|(_, params)| params) {
-            self.tell(Some(session), "Runtime.executionContextCreated", &params);
+        let contexts: Vec<String> = debuggee.contexts.values().cloned().collect();
+        self.note_setup(place, session, &Command::new("Runtime.enable", "{}"), None);
+        for params in contexts {
+            self.tell_in_its_numbers(session, "Runtime.executionContextCreated", &params);
         }
         self.succeed(asker, "{}");
         true
@@ -254,11 +327,13 @@ impl EmulatedBrowser {
             entry.domains.remove(domain);
         }
         if self.others_hear(place, session, domain) {
+            self.note_setup(place, session, &Command::new(&format!("{domain}.disable"), "{}"), None);
             self.succeed(asker, "{}");
             return true;
         }
         if let Some(debuggee) = self.debuggees.get_mut(place).filter(|_| domain == "Runtime") {
             debuggee.contexts.clear();
+            debuggee.tells_worlds = false;
         }
         false
     }
@@ -272,14 +347,24 @@ impl EmulatedBrowser {
     fn remove_script(&mut self, place: &DebuggeeId, session: &CdpSessionId, command: &Command, asker: Asker) {
         let params = command.read_params().unwrap_or_default();
         let given = params.get("identifier").and_then(Value::as_str).unwrap_or_default();
-        let known = self.sessions.get_mut(session).and_then(|entry| entry.scripts.remove(given)).flatten();
-        let real = known.unwrap_or_else(|| given.to_owned());
+        self.note_setup(place, session, command, None);
+        let known = self.sessions.get_mut(session).and_then(|entry| entry.scripts.remove(given));
+        let real = match known {
+            // The browser has not named it yet; it is taken out as soon as it has.
+            Some(None) => return self.succeed(&asker, "{}"),
+            Some(Some(real)) => real,
+            None => given.to_owned(),
+        };
         let command = Command::new(&command.method, &json!({"identifier": real}).to_string());
         self.pass_on(place, &command, asker, Task::Pass);
     }
 
     /// Gives a command to the extension.
     pub(crate) fn pass_on(&mut self, place: &DebuggeeId, command: &Command, asker: Asker, task: Task) {
+        let task = match task {
+            Task::Pass if command.method.starts_with("Input.dispatch") => Task::Input(place.tab),
+            task => task,
+        };
         let pending = Pending { asker, task };
         match serde_json::from_str::<&RawValue>(&command.params) {
             Ok(params) => {

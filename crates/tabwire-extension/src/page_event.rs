@@ -8,15 +8,24 @@ use tabwire_wire::CdpSessionId;
 use crate::debuggee::DebuggeeId;
 use crate::emulated_browser::EmulatedBrowser;
 use crate::limits::REMEMBERED_PARTS;
+use crate::made_up_world::names_a_world;
+use crate::tab::{End, TabState};
 
 impl EmulatedBrowser {
     pub(crate) fn page_event(&mut self, place: &DebuggeeId, method: &str, params: &str) {
         if !self.debuggees.contains_key(place) {
-            return;
+            return self.keep_early(place, method, params);
         }
+        let is_closing = self.tabs.get(&place.tab).is_some_and(|tab| matches!(tab.end, End::Asked { .. }));
         match method {
+            // A browser lets go of a page that is closed before the page falls apart.
+            "Runtime.executionContextDestroyed" | "Runtime.executionContextsCleared" if is_closing => return,
             "Target.attachedToTarget" => return self.child_attached(place, params),
             "Target.detachedFromTarget" => return self.child_detached(place, params),
+            "Inspector.targetCrashed" if place.child.is_none() => self.tell_crashed(place.tab),
+            "Page.downloadWillBegin" | "Page.downloadProgress" => {
+                self.download_event(place, method, params);
+            }
             "Page.frameNavigated" if place.child.is_none() => self.note_address(place, params),
             "Runtime.executionContextCreated"
             | "Runtime.executionContextDestroyed"
@@ -35,7 +44,43 @@ impl EmulatedBrowser {
             .map(|(id, _)| id.clone())
             .collect();
         for session in told {
-            self.tell(Some(&session), method, params);
+            self.tell_in_its_numbers(&session, method, params);
+        }
+    }
+
+    /// Tells a session of an event with the numbers that it knows worlds by.
+    pub(crate) fn tell_in_its_numbers(&mut self, session: &CdpSessionId, method: &str, params: &str) {
+        let Some(entry) = self.sessions.get_mut(session) else { return };
+        if entry.worlds.is_empty() || !method.starts_with("Runtime.") {
+            return self.tell(Some(session), method, params);
+        }
+        match method {
+            "Runtime.executionContextCreated" => {
+                let read = lenient_json::read(params.as_bytes());
+                if read.get("context").is_some_and(|context| entry.worlds.take_place(context)) {
+                    return self.release_held(session);
+                }
+            }
+            "Runtime.executionContextsCleared" => entry.worlds.clear(),
+            _ if names_a_world(method) => {
+                let read = lenient_json::read(params.as_bytes());
+                if let Some(exchanged) = entry.worlds.tell_of(method, &read) {
+                    return self.tell(Some(session), method, &exchanged);
+                }
+            }
+            _ => {}
+        }
+        self.tell(Some(session), method, params);
+        if method == "Runtime.executionContextsCleared" {
+            self.release_held(session);
+        }
+    }
+
+    /// What happens between the telling of frames and the news that the debugger is on is told after both.
+    fn keep_early(&mut self, place: &DebuggeeId, method: &str, params: &str) {
+        let Some(tab) = self.tabs.get_mut(&place.tab).filter(|_| place.child.is_none()) else { return };
+        if matches!(tab.state, TabState::Attaching { .. }) && tab.early.len() < REMEMBERED_PARTS {
+            tab.early.push((method.to_owned(), params.to_owned()));
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the extension was asked and has not answered.
 
+use serde_json::Value;
 use tabwire_wire::CdpSessionId;
 
 use crate::debuggee::DebuggeeId;
@@ -19,8 +20,16 @@ pub(crate) enum Asker {
 pub(crate) enum Task {
     /// Passed on as it is.
     Pass,
-    /// A script for new documents: its name is kept. `given` is one that was made up before the tab was attached.
-    AddScript { session: CdpSessionId, place: DebuggeeId, given: Option<String> },
+    /// Input was given to a tab.
+    Input(ChromeTab),
+    /// A script for new documents: the browser's name of it is kept beside the one that was given.
+    AddScript { session: CdpSessionId, place: DebuggeeId, given: String },
+    /// A world was made that a client knows by a number of ours.
+    MakeWorld { session: CdpSessionId, number: i64 },
+    /// What was kept for a tab is in force.
+    SetUp(ChromeTab),
+    /// The worlds of a place should have been told; who waits for one is patient this many times more.
+    WorldsTold { place: DebuggeeId, patience: u32 },
     /// The debugger is on a tab.
     Attach(ChromeTab),
     /// A tab was opened, and is to go to an address.
@@ -29,8 +38,10 @@ pub(crate) enum Task {
     Arrive { target: String },
     /// A picture was taken within a screencast of our own.
     Capture(DebuggeeId),
+    /// The file of a finished download is looked for; this is what its client is to be told.
+    Download(Value),
     /// A tab was closed.
-    Close,
+    Close(ChromeTab),
     /// Done, with nothing to say.
     Done,
 }

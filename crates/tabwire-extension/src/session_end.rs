@@ -10,7 +10,9 @@ use crate::link_message::ChromeTab;
 use crate::override_undo::undo_of;
 use crate::page_command::Command;
 use crate::pending::{Asker, Task};
-use crate::virtual_session::{SCREENCAST, VirtualSession};
+use crate::reply::ProtocolError;
+use crate::tab::Tab;
+use crate::virtual_session::{Place, SCREENCAST, VirtualSession};
 
 impl EmulatedBrowser {
     /// Ends a session and those below it; its parent is told.
@@ -21,7 +23,8 @@ impl EmulatedBrowser {
         while let Some(next) = open.pop() {
             let below = self.sessions.iter().filter(|(_, one)| one.parent.as_ref() == Some(&next));
             open.extend(below.map(|(id, _)| id.clone()));
-            if let Some(gone) = self.sessions.remove(&next) {
+            if let Some(mut gone) = self.sessions.remove(&next) {
+                self.fail_held(&mut gone);
                 ended.push((next, gone));
             }
         }
@@ -47,20 +50,32 @@ impl EmulatedBrowser {
         let ending: Vec<CdpSessionId> = self
             .sessions
             .iter()
-            .filter(|(_, one)| one.debuggee().is_some_and(|place| place.tab == tab) && which(one))
+            .filter(|(_, one)| one.tab() == Some(tab) && which(one))
             .map(|(id, _)| id.clone())
             .collect();
         // Parts before the whole: each is told to who still has the session it came from.
         for session in ending.into_iter().rev() {
             self.tell_ended(&session);
-            self.sessions.remove(&session);
+            if let Some(mut gone) = self.sessions.remove(&session) {
+                self.fail_held(&mut gone);
+            }
+        }
+    }
+
+    /// What a session that is gone had waiting will not be done.
+    pub(crate) fn fail_held(&mut self, gone: &mut VirtualSession) {
+        for waiting in std::mem::take(&mut gone.held) {
+            self.fail(&waiting.asker, &ProtocolError::no_session());
         }
     }
 
     pub(crate) fn tell_ended(&mut self, session: &CdpSessionId) {
         let Some(entry) = self.sessions.get(session) else { return };
-        let Some(place) = entry.debuggee() else { return };
-        let target = self.target_of(place).unwrap_or_default();
+        let target = match &entry.place {
+            Place::Browser { .. } => return,
+            Place::Tab(tab) => self.tabs.get(tab).map(Tab::outer_target),
+            Place::Page(place) => self.target_of(place),
+        };
         let parent = entry.parent.clone();
         let params = json!({"sessionId": session.as_str(), "targetId": target}).to_string();
         self.tell(parent.as_ref(), "Target.detachedFromTarget", &params);

@@ -6,33 +6,52 @@ use std::collections::{BTreeMap, BTreeSet};
 use tabwire_wire::CdpSessionId;
 
 use crate::debuggee::{AutoAttach, DebuggeeId};
-use crate::page_command::Command;
-use crate::pending::Task;
+use crate::journal::Journal;
+use crate::link_message::ChromeTab;
+use crate::made_up_world::MadeUpWorlds;
+use crate::page_command::Waiting;
 
 /// What a cdp session is on.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
     /// The browser as a whole.
     Browser {
-        /// Whether it hears of targets.
-        discover: bool,
+        /// Which targets it hears of.
+        discover: Discovery,
         /// Whether it is attached to every page.
         auto_attach: bool,
+        /// Whether it hears of downloads.
+        downloads: bool,
     },
-    /// A tab, or a part of one.
+    /// A tab itself, in which the page is.
+    Tab(ChromeTab),
+    /// The page of a tab, or a part of it.
     Page(DebuggeeId),
+}
+
+/// Which targets a session hears of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Discovery {
+    Nothing,
+    Pages,
+    /// Pages, and the tabs they are in.
+    PagesAndTabs,
 }
 
 #[derive(Debug)]
 pub(crate) struct VirtualSession {
     pub(crate) parent: Option<CdpSessionId>,
     pub(crate) place: Place,
-    /// Whether it ever asked for anything; one that did not keeps no debugger on.
+    /// Whether it ever needed the page; one that did not keeps no debugger on.
     pub(crate) touched: bool,
     /// Domains whose events it gets.
     pub(crate) domains: BTreeSet<String>,
-    /// What it asked for before the tab was attached, in order.
-    pub(crate) journal: Vec<(Command, Task)>,
+    /// What it has set up, in order.
+    pub(crate) journal: Journal,
+    /// Worlds that it was told of before the tab was attached.
+    pub(crate) worlds: MadeUpWorlds,
+    /// Commands that name a world which the browser has yet to tell of, and all that came after them.
+    pub(crate) held: Vec<Waiting>,
     /// Whether it was given the tree of an untouched tab, and so knows the main frame only.
     pub(crate) told_tree: bool,
     pub(crate) auto_attach: Option<AutoAttach>,
@@ -50,7 +69,9 @@ impl VirtualSession {
             place,
             touched: false,
             domains: BTreeSet::new(),
-            journal: Vec::new(),
+            journal: Journal::default(),
+            worlds: MadeUpWorlds::default(),
+            held: Vec::new(),
             told_tree: false,
             auto_attach: None,
             scripts: BTreeMap::new(),
@@ -60,12 +81,24 @@ impl VirtualSession {
     }
 
     pub(crate) fn on_browser(parent: Option<CdpSessionId>) -> Self {
-        Self::new(parent, Place::Browser { discover: false, auto_attach: false })
+        Self::new(
+            parent,
+            Place::Browser { discover: Discovery::Nothing, auto_attach: false, downloads: false },
+        )
     }
 
     pub(crate) fn debuggee(&self) -> Option<&DebuggeeId> {
         match &self.place {
             Place::Page(debuggee) => Some(debuggee),
+            Place::Browser { .. } | Place::Tab(_) => None,
+        }
+    }
+
+    /// The tab that it is on or in.
+    pub(crate) fn tab(&self) -> Option<ChromeTab> {
+        match &self.place {
+            Place::Page(debuggee) => Some(debuggee.tab),
+            Place::Tab(tab) => Some(*tab),
             Place::Browser { .. } => None,
         }
     }

@@ -73,10 +73,19 @@ struct Mode {
     staging: BTreeSet<Option<BrowserContextId>>,
 }
 
+/// Where the browser saves what is downloaded in shared contexts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Saving {
+    /// In this directory, until it is placed.
+    Staged(PathBuf),
+    /// Where its user has it save. The file stays there, and clients get copies.
+    ByItsUser,
+}
+
 /// Downloads of shared contexts.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads {
-    staging: Option<PathBuf>,
+    saving: Option<Saving>,
     wishes: BTreeMap<Place, Wish>,
     running: BTreeMap<String, Download>,
     placements: BTreeMap<u64, Placement>,
@@ -87,15 +96,20 @@ pub(crate) struct Downloads {
 impl Downloads {
     /// The browser is gone, and with it everything under way.
     pub(crate) fn clear(&mut self) {
-        let staging = self.staging.take();
-        *self = Self { staging, next: self.next, ..Self::default() };
+        let saving = self.saving.take();
+        *self = Self { saving, next: self.next, ..Self::default() };
     }
 }
 
 impl Mux {
     /// Has downloads of shared contexts saved in this directory until they are placed.
     pub fn stage_downloads(&mut self, directory: PathBuf) {
-        self.downloads.staging = Some(directory);
+        self.downloads.saving = Some(Saving::Staged(directory));
+    }
+
+    /// Leaves downloads where the browser saves them, and places copies.
+    pub fn copy_downloads(&mut self) {
+        self.downloads.saving = Some(Saving::ByItsUser);
     }
 
     /// `Browser.setDownloadBehavior`; says whether the mux has taken care of it.
@@ -132,7 +146,7 @@ impl Mux {
 
     /// Whether clients are told of downloads by the mux rather than by the browser.
     pub(crate) const fn serves_downloads(&self) -> bool {
-        self.downloads.staging.is_some()
+        self.downloads.saving.is_some()
     }
 
     fn wish_downloads(&mut self, place: Place, wish: Wish, now: Instant) {
@@ -155,10 +169,11 @@ impl Mux {
         }
         for context in changed {
             // Being told is one switch for all contexts, and every command sets it.
-            let mut params = if staging.contains(&context) {
-                json!({"behavior": "allowAndName", "downloadPath": self.downloads.staging, "eventsEnabled": true})
-            } else {
-                json!({"behavior": "default", "eventsEnabled": listening})
+            let mut params = match &self.downloads.saving {
+                Some(Saving::Staged(directory)) if staging.contains(&context) => {
+                    json!({"behavior": "allowAndName", "downloadPath": directory, "eventsEnabled": true})
+                }
+                _ => json!({"behavior": "default", "eventsEnabled": listening}),
             };
             if let (Some(context), Some(members)) = (context, params.as_object_mut()) {
                 members.insert("browserContextId".to_owned(), json!(context.as_str()));
@@ -255,7 +270,14 @@ impl Mux {
         if download.direct {
             return self.tell_download(&download.audience, "Browser.downloadProgress", params);
         }
-        let Some(from) = self.downloads.staging.as_ref().map(|staging| staging.join(guid)) else { return };
+        let (from, stays) = match &self.downloads.saving {
+            Some(Saving::Staged(staging)) => (staging.join(guid), false),
+            Some(Saving::ByItsUser) => {
+                let file = params.get("filePath").and_then(Value::as_str).unwrap_or_default();
+                (PathBuf::from(file), true)
+            }
+            None => return,
+        };
         let mut places = Vec::new();
         for place in download.audience {
             let Some(wish) = self.downloads.wishes.get(&place) else { continue };
@@ -269,7 +291,9 @@ impl Mux {
         }
         let last = places.len().saturating_sub(1);
         if places.is_empty() {
-            self.outbox.push(Output::DropDownload(from));
+            if !stays {
+                self.outbox.push(Output::DropDownload(from));
+            }
             return;
         }
         for (number, placement) in places.into_iter().enumerate() {
@@ -277,7 +301,7 @@ impl Mux {
             let (ticket, to) = (self.downloads.next, placement.to.clone());
             self.downloads.placements.insert(ticket, placement);
             let from = from.clone();
-            self.outbox.push(Output::PlaceDownload { ticket, from, to, keep: number != last });
+            self.outbox.push(Output::PlaceDownload { ticket, from, to, keep: stays || number != last });
         }
     }
 

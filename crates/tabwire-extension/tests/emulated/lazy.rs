@@ -1,8 +1,8 @@
 //! Tabs are attached when they are needed, and what was asked for before is asked for then, in order.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, tab};
 
 #[test]
 fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
@@ -30,6 +30,7 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
     let script = stage.call(Some(&session), "Page.addScriptToEvaluateOnNewDocument", json!({"source": "1"}));
     assert_eq!(script["result"]["identifier"], "tabwire-1");
     assert_eq!(stage.asked(), Vec::<String>::new());
+    stage.events();
 
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({"expression": "1"}));
     assert_eq!(stage.asked(), ["attach"]);
@@ -43,9 +44,8 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
             "send Network.enable",
             "send Page.createIsolatedWorld",
             "send Target.setAutoAttach",
-            "send Runtime.runIfWaitingForDebugger",
             "send Page.addScriptToEvaluateOnNewDocument",
-            "send Runtime.evaluate",
+            "send Page.getFrameTree",
         ],
         "in order, and before the command that needed the page"
     );
@@ -54,10 +54,11 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
         [format!("Page.frameAttached {session}"), format!("Page.frameNavigated {session}")],
         "frames that the first answer had to leave out are told of before their worlds"
     );
-    for _ in 0..6 {
+    for _ in 0..5 {
         stage.does(json!({}));
     }
     stage.does(json!({"identifier": "real-9"}));
+    stage.does(json!({}));
     stage.does(json!({"result": {"type": "number", "value": 1}}));
     assert_eq!(stage.answer(id).expect("an answer")["result"]["result"]["value"], 1);
     stage.send(
@@ -72,17 +73,134 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
     );
 }
 
+/// A session on an untouched tab, set up as Playwright does it; gives the numbers of its two worlds.
+fn set_up(stage: &mut Stage, session: &str) -> (i64, i64) {
+    for method in ["Page.enable", "Page.getFrameTree", "Runtime.enable"] {
+        stage.call(Some(session), method, json!({}));
+    }
+    let page = stage.event("Runtime.executionContextCreated").expect("the page's own world");
+    let world = json!({"frameId": "T1", "grantUniveralAccess": true, "worldName": "utility"});
+    stage.call(Some(session), "Page.createIsolatedWorld", world);
+    let utility = stage.event("Runtime.executionContextCreated").expect("the world it made");
+    assert_eq!(page["params"]["context"]["auxData"]["isDefault"], true);
+    assert_eq!(utility["params"]["context"]["name"], "utility");
+    let number = |event: &Value| event["params"]["context"]["id"].as_i64().expect("a number");
+    (number(&page), number(&utility))
+}
+
+fn world(id: i64, name: &str) -> Value {
+    let aux = json!({"isDefault": name.is_empty(), "frameId": "T1"});
+    json!({"context": {"id": id, "name": name, "uniqueId": format!("u{id}"), "auxData": aux}})
+}
+
 #[test]
-fn who_waits_for_worlds_gets_them_without_asking_for_more() {
+fn worlds_that_were_made_up_stand_for_the_browsers_own() {
     let mut stage = Stage::with_tabs(2);
     let root = stage.root();
     let session = stage.on_tab(&root, "T1");
-    stage.call(Some(&session), "Page.enable", json!({}));
-    stage.send(Some(&session), "Runtime.enable", json!({}));
+    let (page, utility) = set_up(&mut stage, &session);
+    assert_eq!(stage.asked(), Vec::<String>::new(), "nothing is attached to for that");
+    stage.events();
+
+    let first = stage.send(Some(&session), "Runtime.evaluate", json!({"contextId": utility}));
+    let second = stage.send(Some(&session), "Runtime.evaluate", json!({"contextId": page}));
     assert_eq!(stage.asked(), ["attach"]);
-    stage.does(json!({"frameTree": {}}));
-    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable"]);
+    let below = json!({"frame": {"id": "F", "parentId": "T1", "url": "https://a.example/in"}});
+    let tree = json!({"frameTree": {"frame": {"id": "T1"}, "childFrames": [below]}});
+    stage.page_says(1, None, "Page.frameDetached", json!({"frameId": "F"}));
+    stage.does(tree.clone());
+    let told = ["Page.frameAttached", "Page.frameNavigated", "Page.frameDetached"];
+    assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "in the order it happened");
+    let expected = ["Page.enable", "Runtime.enable", "Page.createIsolatedWorld", "Page.getFrameTree"];
+    let expected = expected.iter().map(|method| format!("send {method}"));
+    assert_eq!(stage.asked(), expected.collect::<Vec<_>>(), "what names a world waits for it");
+    stage.page_says(1, None, "Runtime.executionContextCreated", world(3, ""));
+    assert_eq!(stage.asked().len(), 4, "the first command waits, and the second behind it");
+    stage.page_says(1, None, "Runtime.executionContextCreated", world(4, "utility"));
+    assert_eq!(stage.events(), Vec::<String>::new(), "it was told of both before");
+    for _ in 0..3 {
+        stage.does(json!({"executionContextId": 4}));
+    }
+    stage.does(tree);
+    assert_eq!(stage.does(json!({}))["with"]["params"]["frameId"], "F", "its world is made below, too");
+    assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 4, "in the order they were asked");
+    assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 3);
+    assert!(stage.answer(first).is_some() && stage.answer(second).is_some());
+    stage.page_says(1, None, "Runtime.consoleAPICalled", json!({"executionContextId": 3}));
+    let said = stage.event("Runtime.consoleAPICalled").expect("it hears of its page");
+    assert_eq!(said["params"]["executionContextId"], page);
+    stage.page_says(1, None, "Runtime.executionContextsCleared", json!({}));
+    stage.page_says(1, None, "Runtime.executionContextCreated", world(5, ""));
+    let told = stage.event("Runtime.executionContextCreated").expect("a new page has new worlds");
+    assert_eq!(told["params"]["context"]["id"], 5);
+    let gone = stage.call(Some(&session), "Runtime.evaluate", json!({"contextId": page}));
+    assert!(gone["result"].is_null(), "{gone}");
     assert_eq!(stage.browser.holdings().attached, 1, "the other tab is left alone");
+}
+
+#[test]
+fn a_world_that_the_browser_does_not_have_is_said_to_be_gone() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let session = stage.on_tab(&root, "T1");
+    let (page, _) = set_up(&mut stage, &session);
+    let asked = stage.send(Some(&session), "Runtime.evaluate", json!({"contextId": page}));
+    stage.does_all();
+    let answer = stage.answer(asked).expect("not left waiting");
+    assert_eq!(answer["error"]["message"], "Cannot find context with specified id");
+}
+
+#[test]
+fn an_untouched_tab_tells_where_it_went() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let session = stage.on_tab(&root, "T1");
+    stage.call(Some(&session), "Page.enable", json!({}));
+    stage.call(Some(&session), "Page.getFrameTree", json!({}));
+    stage.events();
+    stage.call(Some(&session), "Page.setLifecycleEventsEnabled", json!({"enabled": true}));
+    assert_eq!(stage.events().len(), 6, "the page is there as a whole");
+    let mut there = tab(1, "https://b.example/");
+    there.loaded = false;
+    stage.tells("tab", serde_json::to_value(&there).expect("JSON"));
+    let told = stage.event("Page.frameNavigated").expect("it went elsewhere");
+    assert_eq!(told["params"]["frame"]["url"], "https://b.example/");
+    assert_eq!(stage.events().iter().filter(|event| event.starts_with("Page.lifecycle")).count(), 2);
+    there.loaded = true;
+    stage.tells("tab", serde_json::to_value(&there).expect("JSON"));
+    assert_eq!(stage.events().iter().filter(|event| event.starts_with("Page.lifecycle")).count(), 4);
+    assert_eq!(stage.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn who_only_watches_goes_on_when_the_debugger_goes_off() {
+    let mut stage = Stage::with_tabs(1);
+    let (root, worker) = stage.working();
+    let watcher = stage.second(&root);
+    stage.send(Some(&watcher), "Page.enable", json!({}));
+    stage.send(Some(&watcher), "Runtime.enable", json!({}));
+    stage.does_all();
+    stage.page_says(1, None, "Runtime.executionContextCreated", world(3, ""));
+    stage.events();
+    stage.call(Some(&root), "Target.detachFromTarget", json!({"sessionId": worker}));
+    assert_eq!(stage.asked(), ["detach"]);
+    stage.does_all();
+    let expected =
+        ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
+    let told: Vec<String> =
+        stage.events().into_iter().filter(|event| event.ends_with(watcher.as_str())).collect();
+    assert_eq!(told, expected.map(|method| format!("{method} {watcher}")));
+    stage.send(Some(&watcher), "Runtime.evaluate", json!({}));
+    stage.does(json!({"frameTree": {}}));
+    assert_eq!(
+        stage.asked(),
+        ["send Page.enable", "send Runtime.enable", "send Page.getFrameTree"],
+        "what it had set up is set up again"
+    );
+    for _ in 0..3 {
+        stage.does(json!({}));
+    }
+    assert_eq!(stage.asked(), ["send Runtime.evaluate"], "and then comes what it was for");
 }
 
 #[test]
@@ -143,7 +261,7 @@ fn a_tab_that_cannot_be_attached_says_why_and_can_be_tried_again() {
     assert_eq!(answer["sessionId"], session.as_str());
     stage.send(Some(&session), "Runtime.evaluate", json!({}));
     stage.does(json!({"frameTree": {}}));
-    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.evaluate"], "nothing kept was lost");
+    assert_eq!(stage.asked(), ["send Page.enable", "send Page.getFrameTree"], "nothing kept was lost");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use tabwire_extension::Holdings;
+
 use crate::stage::{Stage, present, tab};
 
 #[test]
@@ -53,7 +55,11 @@ fn a_cancelled_bar_ends_the_sessions_and_asks_for_nothing_again() {
     assert_eq!(stage.asked(), Vec::<String>::new());
     let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
     assert_eq!(answer["error"]["code"], -32001);
-    assert_eq!(stage.browser.holdings(), Default::default(), "nothing is left of it");
+    assert_eq!(
+        stage.browser.holdings(),
+        Holdings { attaches: 1, ..Holdings::default() },
+        "nothing is left of it"
+    );
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn a_tab_that_closes_while_it_is_being_attached_answers_who_waits() {
     stage.tells("tab_gone", json!({"tab": 1}));
     assert!(stage.answer(id).expect("an answer")["error"].is_object());
     stage.refuses("TAB_NOT_FOUND", "This tab is gone.");
-    assert_eq!(stage.browser.holdings(), Default::default());
+    assert_eq!(stage.browser.holdings(), Holdings { attaches: 1, ..Holdings::default() });
 }
 
 #[test]
@@ -78,4 +84,30 @@ fn errors_of_the_browser_keep_their_number_and_ours_their_code() {
     stage.refuses("CDP_ERROR", "Cannot navigate to invalid URL");
     let answer = stage.answer(id).expect("an answer");
     assert_eq!((answer["error"]["code"].as_i64(), answer["error"].get("data")), (Some(-32000), None));
+}
+
+#[test]
+fn f08_a_tab_that_was_attached_again_goes_on_with_what_was_set_up() {
+    let mut stage = Stage::with_tabs(1);
+    let (_, session) = stage.working();
+    stage.send(Some(&session), "Page.enable", json!({}));
+    stage.send(Some(&session), "Runtime.enable", json!({}));
+    stage.does_all();
+    stage.events();
+    let tree = json!({"frame": {"id": "T1", "url": "https://a.example/"}});
+    stage.tells("attached_again", json!({"tab": 1, "frameTree": tree}));
+    let told = ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
+    assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "its page began anew");
+    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable", "send Page.getFrameTree"]);
+    let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(stage.asked().len(), 3, "it waits until all is set up");
+    stage.does_all();
+    assert!(stage.answer(id).expect("an answer")["result"].is_object());
+}
+
+#[test]
+fn a_tab_that_nobody_uses_is_let_go_when_it_was_attached_again() {
+    let mut stage = Stage::with_tabs(1);
+    stage.tells("attached_again", json!({"tab": 1, "frameTree": {}}));
+    assert_eq!(stage.asked(), ["detach"]);
 }

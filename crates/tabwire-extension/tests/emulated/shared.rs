@@ -87,6 +87,7 @@ fn who_leaves_takes_its_scripts_bindings_and_overrides_along() {
     let (root, first) = stage.working();
     let second = stage.second(&root);
     stage.send(Some(&second), "Network.enable", json!({}));
+    stage.send(Some(&second), "Runtime.evaluate", json!({}));
     stage.send(Some(&first), "Network.enable", json!({}));
     stage.does_all();
     stage.send(Some(&first), "Page.addScriptToEvaluateOnNewDocument", json!({"source": "1"}));

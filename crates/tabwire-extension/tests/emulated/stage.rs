@@ -23,6 +23,7 @@ pub(crate) fn tab(number: i64, url: &str) -> TabDescription {
         opener: None,
         agent: false,
         restricted: false,
+        loaded: true,
     }
 }
 

@@ -158,3 +158,71 @@ fn attachments_of_an_earlier_daemon_are_let_go() {
     let stage = Stage::with(&present(vec![tab(1, "https://a.example/")], &[1, 7]));
     assert_eq!(stage.asked(), ["detach", "detach"]);
 }
+
+#[test]
+fn a_tab_has_a_target_of_its_own_with_the_page_in_it() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    stage.call(Some(&root), "Target.setDiscoverTargets", json!({"discover": true, "filter": [{}]}));
+    let outer = stage.event("Target.targetCreated").map(|event| event["params"]["targetInfo"].clone());
+    let outer =
+        [outer, stage.event("Target.targetCreated").map(|event| event["params"]["targetInfo"].clone())];
+    let outer =
+        outer.into_iter().flatten().find(|info| info["type"] == "tab").expect("a tab beside its page");
+    let session = stage.on_tab(&root, outer["targetId"].as_str().expect("an id"));
+    stage.events();
+    let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    stage.call(Some(&session), "Target.setAutoAttach", auto.clone());
+    stage.call(Some(&session), "Target.setAutoAttach", auto);
+    let page = stage.event("Target.attachedToTarget").expect("the page in it");
+    assert_eq!(page["sessionId"], session.as_str());
+    assert_eq!(page["params"]["targetInfo"]["targetId"], "T1");
+    assert!(stage.event("Target.attachedToTarget").is_none(), "once");
+    assert!(stage.call(Some(&session), "Page.enable", json!({}))["error"].is_object(), "a tab is no page");
+    stage.tells("tab_gone", json!({"tab": 1}));
+    assert_eq!(
+        stage.events(),
+        [
+            format!("Target.detachedFromTarget {session}"),
+            format!("Target.detachedFromTarget {root}"),
+            format!("Target.targetDestroyed {root}"),
+            format!("Target.targetDestroyed {root}"),
+        ]
+    );
+    assert_eq!(stage.asked(), Vec::<String>::new());
+}
+
+#[test]
+fn downloads_of_pages_are_told_by_the_browser_with_their_files() {
+    let mut stage = Stage::with_tabs(1);
+    let (root, _) = stage.working();
+    stage.call(
+        Some(&root),
+        "Browser.setDownloadBehavior",
+        json!({"behavior": "default", "eventsEnabled": true}),
+    );
+    let begun = json!({"frameId": "T1", "guid": "g", "url": "https://a.example/f", "suggestedFilename": "f"});
+    stage.page_says(1, None, "Page.downloadWillBegin", begun);
+    stage.page_says(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "inProgress"}));
+    assert_eq!(
+        stage.events(),
+        [format!("Browser.downloadWillBegin {root}"), format!("Browser.downloadProgress {root}")]
+    );
+    stage.page_says(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "completed"}));
+    assert_eq!(stage.events(), Vec::<String>::new(), "not before its file is known");
+    assert_eq!(stage.does(json!({"file": "/downloads/f"}))["do"], "download");
+    let done = stage.event("Browser.downloadProgress").expect("it is done");
+    assert_eq!(done["params"]["filePath"], "/downloads/f");
+}
+
+#[test]
+fn what_fails_because_its_tab_closes_is_not_told_before_the_tab_is_gone() {
+    let mut stage = Stage::with_tabs(1);
+    let (root, session) = stage.working();
+    let endless = stage.send(Some(&session), "Runtime.evaluate", json!({}));
+    stage.send(Some(&root), "Target.closeTarget", json!({"targetId": "T1"}));
+    stage.refuses("CDP_ERROR", "Inspected target navigated or closed");
+    assert!(stage.answer(endless).is_none());
+    stage.refuses("POLICY_DENIED", "This tab is the user's own.");
+    assert!(stage.answer(endless).is_some(), "the tab stays, and so it is told");
+}

@@ -1,0 +1,27 @@
+// Where the files of finished downloads lie. Knows nothing of who wanted them: the debugger tells the daemon of a
+// download in a tab, and only Chrome's own list says where its file is.
+
+import * as sharing from "./sharing.js";
+
+/** How often, and how long apart, a file that was just finished is looked for. */
+const LOOKS = 100;
+const PAUSE_MS = 50;
+
+/** Downloads whose files were told; two of the same address are two files. */
+const told = new Set();
+
+/** The file that a shared tab's page has downloaded. */
+export async function locate({ tab, url }) {
+  const objection = sharing.objection(tab);
+  if (objection) throw objection;
+  for (let look = 0; look < LOOKS; look += 1) {
+    const found = await chrome.downloads.search({ finalUrl: url, state: "complete", orderBy: ["-startTime"], limit: 20 });
+    const item = found.find((one) => !told.has(one.id)) ?? found[0];
+    if (item?.filename) {
+      told.add(item.id);
+      return { file: item.filename };
+    }
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+  }
+  throw { code: "DOWNLOAD_FAILED", message: "Chrome does not say where it saved the file." };
+}

@@ -1,0 +1,99 @@
+//! What happens to tabs of the user's own browser while they are driven: closed, sent where no extension may go,
+//! crashed, put to sleep.
+
+use serde_json::{Value, json};
+
+use crate::cdp_client::CdpClient;
+use crate::fixture_site::FixtureSite;
+use crate::own_tabs::{extension_page, number, own_browser};
+use crate::waiting::{eventually, find_eventually};
+use crate::world::World;
+
+const THERE: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
+
+/// The user's view of the tab that shows an address.
+fn target_at(user: &mut CdpClient, url: &str) -> String {
+    let found = find_eventually(10, || {
+        let targets = user.call("Target.getTargets", json!({}), None);
+        let targets = targets["targetInfos"].as_array().cloned().unwrap_or_default();
+        targets.into_iter().find(|target| target["type"] == "page" && target["url"] == url)
+    });
+    found.expect("a tab is there")["targetId"].as_str().expect("an id").to_owned()
+}
+
+fn addresses(world: &World) -> Vec<String> {
+    let tabs = world.json(&["tabs"])["result"]["tabs"].as_array().cloned().unwrap_or_default();
+    tabs.iter().filter_map(|tab| tab["url"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn f07_f11_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_harm_no_other() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let browser = own_browser(&world);
+    let mut user = CdpClient::connect(&browser.websocket());
+    let stays = world.open(&[&THERE[..], &[&site.page("/form")]].concat());
+
+    // The user closes a tab that is driven.
+    let closed = world.run(&["tab-new", &site.page("/plain?closed")]).succeeded();
+    let target = target_at(&mut user, &site.page("/plain?closed"));
+    user.call("Target.closeTarget", json!({"targetId": target}), None);
+    eventually("a closed tab is not listed", 10, || {
+        !addresses(&world).iter().any(|url| url.contains("closed"))
+    });
+    drop(closed);
+
+    // The user sends a tab where Chrome lets no extension in, and back.
+    let wandering = world.run(&["--json", "tab-new", &site.page("/plain?wanders")]).succeeded().json();
+    let wandering = wandering["result"]["tab"].as_str().expect("a tab").to_owned();
+    let target = target_at(&mut user, &site.page("/plain?wanders"));
+    let session = user.attach(&target);
+    user.call("Page.navigate", json!({"url": "chrome://version/"}), Some(&session));
+    eventually("it is not listed there", 10, || !addresses(&world).iter().any(|url| url.contains("wanders")));
+    let refused = world.run(&["--json", "eval", "1", "--tab", &wandering]);
+    assert_ne!(refused.code, 0, "{refused:?}");
+    user.call("Page.navigate", json!({"url": site.page("/plain?back")}), Some(&session));
+    eventually("it is listed again", 10, || addresses(&world).iter().any(|url| url.contains("back")));
+
+    // A page crashes; the tab is there, and can be loaded again.
+    let crashing = world.run(&["--json", "tab-new", &site.page("/plain?crashes")]).succeeded().json();
+    let crashing = crashing["result"]["tab"].as_str().expect("a tab").to_owned();
+    let target = target_at(&mut user, &site.page("/plain?crashes"));
+    let session = user.attach(&target);
+    user.send("Page.crash", json!({}), Some(&session));
+    eventually("a crash is told", 10, || world.run(&["eval", "1", "--tab", &crashing]).code != 0);
+    eventually("the tab can be used again", 20, || {
+        world.run(&["navigate", &site.page("/plain?again"), "--tab", &crashing]).code == 0
+    });
+    assert_eq!(world.run(&["eval", "location.search", "--tab", &crashing]).succeeded().text(), "?again");
+
+    assert_eq!(world.run(&["eval", "document.title", "--tab", &stays]).succeeded().text(), "Form");
+    world.run(&["close"]).succeeded();
+}
+
+#[test]
+fn f09_a_tab_that_sleeps_is_woken_by_its_use() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let browser = own_browser(&world);
+    let mut user = CdpClient::connect(&browser.websocket());
+    let url = site.page("/plain?sleeps");
+    user.call("Target.createTarget", json!({"url": url, "background": true}), None);
+    let page = extension_page(&mut user);
+    let discard = format!(
+        "(async () => {{
+            const [tab] = await chrome.tabs.query({{url: '{url}'}});
+            if (tab?.status !== 'complete') return null;
+            await chrome.runtime.sendMessage({{ask: 'share', tab: tab.id}});
+            return (await chrome.tabs.discard(tab.id))?.discarded ?? null;
+        }})()"
+    );
+    let asleep =
+        find_eventually(10, || Some(user.evaluate(&discard, &page)).filter(|value| *value != Value::Null));
+    assert_eq!(asleep, Some(json!(true)));
+    world.run(&[&["tabs"][..], &THERE[..]].concat()).succeeded();
+    eventually("it is listed", 10, || addresses(&world) == [url.clone()]);
+    let tab = world.json(&["tabs"])["result"]["tabs"][0]["tab"].as_str().expect("a tab").to_owned();
+    assert_eq!(number(&world, "attaches"), 0);
+    let used = world.run(&["eval", "document.title", "--tab", &tab]).succeeded();
+    assert_eq!(used.text(), "Plain page");
+    world.run(&["close"]).succeeded();
+}

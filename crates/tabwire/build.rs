@@ -1,10 +1,10 @@
 //! Links the program so that it starts fast on Linux, where it is built for use: a command is over in few milliseconds.
 //!
 //! It lies at a fixed address: a program that may lie anywhere has its eighteen thousand pointers written when it
-//! starts, which costs more than all else that a command does before it speaks to the daemon. Libraries, stack and heap
-//! still lie anywhere. What unwinds its stack is part of it, where the compiler's library for that is found: one library
-//! less to look for, map and bind. And what commands run lies side by side: a command otherwise touches pages all over
-//! the program, and each costs as much as thousands of instructions.
+//! starts, which costs more than all else that a command does before it speaks to the daemon. Libraries, stack and
+//! heap still lie anywhere. What unwinds its stack is part of it, where the compiler's library for that is found: one
+//! library less to look for, map and bind. And what commands run lies side by side: a command otherwise touches pages
+//! all over the program, and each costs as much as thousands of instructions.
 
 use std::path::Path;
 use std::process::Command;
@@ -51,8 +51,8 @@ fn is_usual_target() -> bool {
     is("CARGO_CFG_TARGET_ENV", "gnu") && std::env::var("HOST").ok() == std::env::var("TARGET").ok()
 }
 
-/// Whether the linker is the one that comes with the compiler, which takes such lists; so it is on these machines unless
-/// somebody chose another.
+/// Whether the linker is the one that comes with the compiler, which takes such lists; so it is on these machines
+/// unless somebody chose another.
 fn is_usual_linker() -> bool {
     let flags = std::env::var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     let is_chosen = std::env::var_os("RUSTC_LINKER").is_some() || flags.contains("link");

@@ -26,12 +26,6 @@ const CLIENTS = {
       pages,
       click: (page) => page.getByRole('button', { name: 'Count' }).click(),
       text: (page, selector) => page.locator(selector).textContent(),
-      inFrame: (page, frame, selector) => page.frameLocator(frame).locator(selector).textContent(),
-      press: async (page) => {
-        const inner = page.frameLocator('#middle').frameLocator('#inner');
-        await inner.locator('#press').click();
-        return inner.locator('#pressed').textContent();
-      },
       end: () => browser.close(),
     };
   },
@@ -39,20 +33,10 @@ const CLIENTS = {
     const browser = await puppeteer.connect({ browserWSEndpoint: await websocketAddress(endpoint), defaultViewport: null });
     const pages = await browser.pages();
     for (const page of pages) page.setDefaultTimeout(9_000);
-    const frameIn = async (parent, selector) => (await parent.waitForSelector(selector)).contentFrame();
     return {
       pages,
       click: (page) => page.locator('::-p-aria(Count)').click(),
       text: (page, selector) => page.$eval(selector, (element) => element.textContent),
-      inFrame: async (page, selector, inner) => {
-        const frame = await frameIn(page, selector);
-        return (await frame.waitForSelector(inner)).evaluate((element) => element.textContent);
-      },
-      press: async (page) => {
-        const inner = await frameIn(await frameIn(page, '#middle'), '#inner');
-        await inner.locator('#press').click();
-        return inner.$eval('#pressed', (element) => element.textContent);
-      },
       end: () => browser.disconnect(),
     };
   },
@@ -76,12 +60,6 @@ try {
   await runner.run('click and read', '-', async () => {
     await client.click(other);
     assert.equal(await client.text(other, '#output'), '1');
-  });
-  await runner.run('a frame of the same process', '-', async () => {
-    assert.equal(await client.inFrame(on('/frames/mix')[0], '#same', 'h3'), 'Form same');
-  });
-  await runner.run('frames of three processes', '-', async () => {
-    assert.equal(await client.press(on('/frames')[0]), '1');
   });
   await runner.pause();
   await runner.run('go elsewhere', '-', async () => {

@@ -55,14 +55,14 @@ fn f22_two_playwrights_a_puppeteer_and_the_command_line_share_a_browser_and_outl
     let paused = |seed, at| [&settings(&operations, seed)[..], &["--pause-at", at]].concat();
     let mut doomed = Suite::playwright(&address, &site, &paused("4", DOOM));
     let mut held = Suite::playwright(&address, &site, &paused("1", "20"));
-    let others = [
-        Suite::playwright(&address, &site, &settings(&operations, "2")),
-        Suite::puppeteer(&address, &site, &settings(&operations, "3")),
-    ];
     beside_the_command_line(&world, || {
         doomed.await_pause();
         // One is held at its own pause, so that it has most of its work left when the other dies.
         held.await_pause();
+        let others = [
+            Suite::playwright(&address, &site, &settings(&operations, "2")),
+            Suite::puppeteer(&address, &site, &settings(&operations, "3")),
+        ];
         doomed.kill();
         held.go_on();
         held.passes(OPERATIONS);

@@ -149,6 +149,25 @@ impl ExtensionView {
     }
 }
 
+/// Reloads the extension where its user does, on the page of extensions. Chrome keeps one from a folder only for who
+/// has developer mode on, as everybody has who loaded one there.
+pub(crate) fn reload_extension(browser: &Chromium) {
+    let mut client = CdpClient::connect(&browser.websocket());
+    let page = client.call("Target.createTarget", json!({"url": "chrome://extensions/"}), None);
+    let target = page["targetId"].as_str().expect("a target").to_owned();
+    let session = client.attach(&target);
+    let ready = "document.readyState === 'complete' && typeof chrome.developerPrivate?.reload === 'function'";
+    let is_ready = find_eventually(20, || (client.evaluate(ready, &session) == true).then_some(()));
+    assert!(is_ready.is_some(), "the page of extensions does not load");
+    let id = ORIGIN.split('/').nth(2).expect("an id");
+    let reload = format!(
+        "chrome.developerPrivate.updateProfileConfiguration({{inDeveloperMode: true}})\
+         .then(() => chrome.developerPrivate.reload({id:?}, {{failQuietly: true}})).then(() => '', String)"
+    );
+    assert_eq!(client.evaluate(&reload, &session), "");
+    client.call("Target.closeTarget", json!({"targetId": target}), None);
+}
+
 fn await_target(client: &mut CdpClient, url: &str) -> String {
     let found = find_eventually(30, || find_target(client, url));
     found.unwrap_or_else(|| panic!("there is no {url}"))

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
-use crate::extension_view::{ExtensionView, ExtensionWorker};
+use crate::extension_view::{ExtensionView, ExtensionWorker, reload_extension};
 use crate::fixture_site::FixtureSite;
 use crate::own_browser::{await_connected, connected, daemon_port, own_browser};
 use crate::waiting::{eventually, find_eventually};
@@ -88,6 +88,28 @@ fn a_browser_or_a_daemon_that_starts_anew_is_found_again() {
     assert_ne!(lost.code, 0, "{lost:?}");
     let anew = world.open(&[&OWN[..], &["--restart", &page]].concat());
     assert_ne!(anew, tab);
+    world.run(&["close"]).succeeded();
+}
+
+#[test]
+fn f05_an_extension_that_is_reloaded_comes_back_and_what_is_lost_is_said() {
+    let site = FixtureSite::start();
+    let world = World::new();
+    let mut browser = own_browser(&world);
+    let before = install_of(&await_connected(&world));
+    let page = site.page("/plain");
+    let tab = world.open(&[&OWN[..], &[&page]].concat());
+    let paired = pairings(&world);
+    reload_extension(&browser);
+    eventually("the extension is back", 40, || pairings(&world) > paired);
+    assert_eq!(install_of(&await_connected(&world)), before, "the same install");
+    // Chrome forgets with the extension what was shared; nothing stands in for the tab in silence.
+    let lost = world.run(&["--json", "eval", "1", "--tab", &tab]);
+    assert_ne!(lost.code, 0, "{lost:?}");
+    let anew = world.open(&[&OWN[..], &["--restart", &page]].concat());
+    assert_ne!(anew, tab);
+    assert_eq!(world.eval("1 + 1"), "2");
+    assert!(browser.is_running());
     world.run(&["close"]).succeeded();
 }
 

@@ -169,5 +169,6 @@ fn check_sites(world: &World, browser: &Chromium, site: &FixtureSite) {
     eventually("the tab is not shown any more", 10, || !there(&own[0]) && !there(&elsewhere));
     options.evaluate("document.querySelector('#blocked').value = ''");
     options.press("Keep them out");
-    eventually("the tab is shown again", 10, || there(&elsewhere));
+    options.shows_no_more("Kept 1.");
+    eventually("the tab is shown again", 20, || there(&elsewhere));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -19,12 +19,14 @@ use crate::world::{World, wait};
 
 /// A browser with the extension, and the native host registered in its profile.
 pub(crate) fn own_browser(world: &World) -> Chromium {
-    Chromium::with_extension(|profile| {
-        let profile = format!("{}/", profile.display());
-        let installed = world.json(&["extension", "install", "--browser", &profile, "--wait", "0s"]);
-        assert_eq!(installed["connected"], json!([]));
-        PathBuf::from(installed["path"].as_str().expect("a folder"))
-    })
+    Chromium::with_extension(|profile| install_into(world, profile))
+}
+
+/// Registers the native host in a profile; gives the extension's folder.
+pub(crate) fn install_into(world: &World, profile: &Path) -> PathBuf {
+    let profile = format!("{}/", profile.display());
+    let installed = world.json(&["extension", "install", "--browser", &profile, "--wait", "0s"]);
+    PathBuf::from(installed["path"].as_str().expect("a folder"))
 }
 
 pub(crate) fn connected(world: &World) -> Vec<Value> {

@@ -9,7 +9,7 @@ use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
 use crate::extension_view::{ExtensionView, ExtensionWorker, reload_extension};
 use crate::fixture_site::FixtureSite;
-use crate::own_browser::{await_connected, connected, daemon_port, own_browser};
+use crate::own_browser::{await_connected, connected, daemon_port, install_into, own_browser};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
 
@@ -28,7 +28,7 @@ fn pairings(world: &World) -> usize {
 fn f06_two_browsers_are_two_and_neither_pushes_the_other_out() {
     let site = FixtureSite::start();
     let world = World::new();
-    let (_one, _other) = (own_browser_of(&world), own_browser_of(&world));
+    let (_one, _other) = (own_browser(&world), own_browser(&world));
     let both = find_eventually(40, || Some(connected(&world)).filter(|list| list.len() == 2));
     let both: Vec<String> = both.expect("both connect").iter().map(install_of).collect();
     let (paired, page) = (pairings(&world), site.page("/plain"));
@@ -47,18 +47,6 @@ fn f06_two_browsers_are_two_and_neither_pushes_the_other_out() {
     assert_eq!(pairings(&world), paired, "nobody had to come again");
     for session in ["one", "two"] {
         world.run(&["--session", session, "close"]).succeeded();
-    }
-}
-
-fn own_browser_of(world: &World) -> Chromium {
-    let folder = world.run(&["extension", "path"]);
-    match folder.code {
-        0 => Chromium::with_extension(|profile| {
-            let profile = format!("{}/", profile.display());
-            let install = ["extension", "install", "--browser", &profile, "--wait", "0s"];
-            world.json(&install)["path"].as_str().expect("a folder").into()
-        }),
-        _ => own_browser(world),
     }
 }
 
@@ -117,14 +105,7 @@ fn f05_an_extension_that_is_reloaded_comes_back_and_what_is_lost_is_said() {
 fn t14_t16_no_other_extension_reaches_ours_and_no_page_of_ours_or_chromes_is_driven() {
     let world = World::new();
     let hostile = hostile_extension(&world);
-    let browser = Chromium::with_extensions(
-        |profile| {
-            let profile = format!("{}/", profile.display());
-            let install = ["extension", "install", "--browser", &profile, "--wait", "0s"];
-            world.json(&install)["path"].as_str().expect("a folder").into()
-        },
-        &[hostile],
-    );
+    let browser = Chromium::with_extensions(|profile| install_into(&world, profile), &[hostile]);
     await_connected(&world);
     let mut stranger = ExtensionWorker::other_in(&browser);
     let told = stranger.evaluate(

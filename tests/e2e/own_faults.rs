@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cdp_client::CdpClient;
 use crate::fixture_site::FixtureSite;
-use crate::own_tabs::{extension_page, number, own_browser};
+use crate::own_tabs::{connected_browser, extension_page, number};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
 
@@ -29,7 +29,7 @@ fn addresses(world: &World) -> Vec<String> {
 #[test]
 fn f07_f11_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_harm_no_other() {
     let (world, site) = (World::new(), FixtureSite::start());
-    let browser = own_browser(&world);
+    let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());
     let stays = world.open(&[&THERE[..], &[&site.page("/form")]].concat());
 
@@ -73,7 +73,7 @@ fn f07_f11_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_har
 #[test]
 fn f09_a_tab_that_sleeps_is_woken_by_its_use() {
     let (world, site) = (World::new(), FixtureSite::start());
-    let browser = own_browser(&world);
+    let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());
     let url = site.page("/plain?sleeps");
     user.call("Target.createTarget", json!({"url": url, "background": true}), None);

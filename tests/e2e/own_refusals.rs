@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use crate::cdp_client::CdpClient;
-use crate::own_tabs::{extension_page, own_browser};
+use crate::own_tabs::{connected_browser, extension_page};
 use crate::world::World;
 
 /// Attaches to a tab of its own as the extension does, asks, and gives what Chrome says to each; nothing when it does
@@ -57,7 +57,7 @@ fn documented() -> Vec<(String, String)> {
 #[test]
 fn chrome_refuses_to_extensions_what_the_docs_say_and_no_more() {
     let world = World::new();
-    let browser = own_browser(&world);
+    let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());
     let page = extension_page(&mut user);
     let documented = documented();

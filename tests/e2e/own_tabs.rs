@@ -1,13 +1,12 @@
 //! Stock clients in the user's own browser: they see the tabs that are there, and the debugger goes on those they use.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use tabwire_extension::package::EXTENSION_ID;
 
 use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
 use crate::fixture_site::FixtureSite;
+use crate::own_browser::{await_connected, connected, own_browser};
 use crate::suite::Suite;
 use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
@@ -19,19 +18,15 @@ const TABS: usize = 60;
 const USED: u64 = 2;
 
 /// A browser with the extension, and the native host registered in its profile; the extension is connected.
-pub(crate) fn own_browser(world: &World) -> Chromium {
-    let browser = Chromium::with_extension(|profile| {
-        let profile = format!("{}/", profile.display());
-        let installed = world.json(&["extension", "install", "--browser", &profile, "--wait", "0s"]);
-        PathBuf::from(installed["path"].as_str().expect("a folder"))
-    });
-    find_eventually(40, || standing(world)).expect("the extension connects");
+pub(crate) fn connected_browser(world: &World) -> Chromium {
+    let browser = own_browser(world);
+    await_connected(world);
     browser
 }
 
 /// How the browser stands, as the daemon tells it.
 pub(crate) fn standing(world: &World) -> Option<Value> {
-    world.json(&["extension", "status"])["connected"].get(0).cloned()
+    connected(world).first().cloned()
 }
 
 pub(crate) fn number(world: &World, name: &str) -> u64 {

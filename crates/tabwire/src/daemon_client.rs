@@ -13,7 +13,7 @@ use tabwire_wire::{ErrorCode, Failure, VERSION};
 use crate::interruption::tell_of_interrupts;
 
 /// Added to an action's own time before the daemon itself counts as stuck; starting a browser is part of it.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long an answer may take before the user may want to call it off.
 const PROMPT: Duration = Duration::from_millis(100);
@@ -45,17 +45,6 @@ pub(crate) fn ask(
     timeout: Duration,
 ) -> Result<Value, AskError> {
     ask_within(socket, method, path, body, timeout.saturating_add(PATIENCE))
-}
-
-/// The same, with the answer as the text it came as.
-pub(crate) fn ask_text(
-    socket: &Path,
-    method: &str,
-    path: &str,
-    body: Option<&Value>,
-    timeout: Duration,
-) -> Result<String, AskError> {
-    fetch(socket, method, path, body, timeout.saturating_add(PATIENCE))
 }
 
 impl AskError {
@@ -90,7 +79,8 @@ pub(crate) fn ask_within(
     serde_json::from_str(&text).map_err(|_| cut())
 }
 
-fn fetch(
+/// The same, with the answer as the text it came as.
+pub(crate) fn fetch(
     socket: &Path,
     method: &str,
     path: &str,

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::commands::mcp::HANDED_OVER;
-use crate::daemon_client::{AskError, ask, ask_text};
+use crate::daemon_client::{AskError, PATIENCE, ask, fetch};
 use crate::environment::Environment;
 use crate::interruption::tell_of_interrupts;
 use crate::own_program::own_program;
@@ -41,7 +41,7 @@ pub(crate) fn ask_daemon_text(
     timeout: Duration,
 ) -> Result<String, Failure> {
     let socket = environment.paths.socket();
-    reach_daemon(&socket, || ask_text(&socket, method, path, body, timeout))
+    reach_daemon(&socket, || fetch(&socket, method, path, body, timeout.saturating_add(PATIENCE)))
 }
 
 /// Tries something with the daemon until one is there that takes it, or the time for that is over.

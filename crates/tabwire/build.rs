@@ -1,16 +1,25 @@
 //! Links the program so that it starts fast on Linux, where it is built for use: a command is over in few milliseconds.
 //!
 //! It lies at a fixed address: a program that may lie anywhere has its eighteen thousand pointers written when it
-//! starts, which costs more than all else that a command does before it speaks to the daemon. Libraries, stack and
-//! heap still lie anywhere. What unwinds its stack is part of it, where the compiler's library for that is found: one
-//! library less to look for, map and bind. And what commands run lies side by side: a command otherwise touches pages
-//! all over the program, and each costs as much as thousands of instructions.
+//! starts, which costs more than all else that a command does before it speaks to the daemon. Stack and heap still lie
+//! anywhere. Its libraries are part of it, where the machine has them in that form: none has to be looked for, mapped
+//! and bound. And what commands run lies side by side: a command otherwise touches pages all over the program, and each
+//! costs as much as thousands of instructions.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The library that unwinds stacks, to be part of a program.
-const UNWINDER: &str = "libgcc_eh.a";
+/// The libraries that the program asks for, and where they come from as parts of a program. What unwinds stacks has
+/// another name there.
+const LIBRARIES: &[(&str, &str)] = &[
+    ("libc.a", "libc.a"),
+    ("libdl.a", "libdl.a"),
+    ("libgcc_s.a", "libgcc_eh.a"),
+    ("libm.a", "libm.a"),
+    ("libpthread.a", "libpthread.a"),
+    ("librt.a", "librt.a"),
+    ("libutil.a", "libutil.a"),
+];
 
 /// The functions that commands run, as `cargo xtask start-order` wrote them.
 const ORDER: &str = "start_order.txt";
@@ -30,9 +39,9 @@ fn main() {
     if std::env::var_os(KEEP_SYMBOLS).is_none() {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     }
-    if let Some(directory) = unwinder_directory() {
-        println!("cargo::rustc-link-search=native={directory}");
-        println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
+    if let Some(directory) = libraries_directory() {
+        println!("cargo::rustc-link-arg-bins=-static");
+        println!("cargo::rustc-link-search=native={}", directory.display());
     }
     if is_usual_linker() {
         let directory = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
@@ -59,14 +68,24 @@ fn is_usual_linker() -> bool {
     is_usual_target() && is("CARGO_CFG_TARGET_ARCH", "x86_64") && !is_chosen
 }
 
-/// Where the compiler has its unwinder, as it says itself.
-fn unwinder_directory() -> Option<String> {
+/// A directory in which the linker finds the libraries that the program needs only as parts of a program, so that it
+/// takes these. None where the machine does not have them all.
+fn libraries_directory() -> Option<PathBuf> {
     if !is_usual_target() {
         return None;
     }
-    let told = Command::new("cc").arg(format!("-print-file-name={UNWINDER}")).output().ok()?;
-    let path = String::from_utf8(told.stdout).ok()?;
-    let path = Path::new(path.trim());
-    let directory = path.parent().filter(|_| path.is_absolute() && path.is_file())?;
-    directory.to_str().map(str::to_owned)
+    let directory = PathBuf::from(std::env::var_os("OUT_DIR")?).join("libraries");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).ok()?;
+    for (asked, found) in LIBRARIES {
+        std::os::unix::fs::symlink(find_library(found)?, directory.join(asked)).ok()?;
+    }
+    Some(directory)
+}
+
+/// Where the compiler has a library, as it says itself.
+fn find_library(name: &str) -> Option<PathBuf> {
+    let told = Command::new("cc").arg(format!("-print-file-name={name}")).output().ok()?;
+    let path = PathBuf::from(String::from_utf8(told.stdout).ok()?.trim());
+    (path.is_absolute() && path.is_file()).then_some(path)
 }

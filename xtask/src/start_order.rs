@@ -111,7 +111,12 @@ fn functions(text: &str, program: &str) -> Vec<String> {
     }
     // Calls of a function by itself are told apart with a number.
     let plain = found.iter().map(|name| name.split('\'').next().unwrap_or(name));
-    plain.filter(|name| name.starts_with('_')).map(str::to_owned).collect()
+    plain.filter(|name| is_symbol(name)).map(str::to_owned).collect()
+}
+
+/// Whether a name is one that a linker knows. Valgrind makes up others for what has none.
+fn is_symbol(name: &str) -> bool {
+    name.starts_with(|first: char| first == '_' || first.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
@@ -121,7 +126,8 @@ mod tests {
     #[test]
     fn functions_of_other_objects_are_left_out() {
         let text = "ob=(1) /lib/ld.so\nfn=(1) _dl_start\n10 5\nob=(2) /x/tabwire\nfn=(2) _RNvX\n3 4\ncob=(1)\ncfn=(1)\ncalls=1 0\n\
-            cfn=(3) _RNvY'2\ncalls=1 0\nfn=(4) 0x123\nfl=(7) src/main.rs\n";
-        assert_eq!(functions(text, "/x/tabwire"), ["_RNvX", "_RNvY"]);
+            cfn=(3) _RNvY'2\ncalls=1 0\nfn=(4) 0x123\nfn=(5) memcpy\n\
+            fn=(6) (below main)\nfl=(7) src/main.rs\n";
+        assert_eq!(functions(text, "/x/tabwire"), ["_RNvX", "_RNvY", "memcpy"]);
     }
 }

@@ -11,14 +11,15 @@ use crate::page::Page;
 use crate::pointer::Mouse;
 
 impl Page {
-    /// Moves the mouse to an element and waits until its frame has it. At once for the main frame.
+    /// Moves the mouse to an element and waits until its frame has it. At once for a page that has no frame of another
+    /// origin: nothing but its own document can get what is meant for it.
     pub(crate) async fn reach_element(
         &self,
         element: &Element,
         mouse: &mut Mouse,
         deadline: Deadline,
     ) -> Result<(), Failure> {
-        if element.frame == *self.main_frame() {
+        if element.frame == *self.main_frame() && self.driver().every_frame().len() == 1 {
             return Ok(());
         }
         let until = deadline.instant().min(tokio::time::Instant::now() + REACH_PATIENCE);

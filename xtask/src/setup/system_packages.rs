@@ -1,4 +1,5 @@
-//! What comes from the system's package manager: a browser, and Node for the compatibility tests.
+//! What comes from the system's package manager: a browser, Node for the compatibility tests, and the shells that
+//! completion is tested in.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +84,7 @@ fn find_missing(repository: &Repository) -> Vec<&'static str> {
         Some(path) => report("chromium", &format!("there already ({})", path.display())),
         None => missing.push("chromium"),
     }
-    for (package, program) in [("nodejs", "node"), ("npm", "npm")] {
+    for (package, program) in [("nodejs", "node"), ("npm", "npm"), ("zsh", "zsh"), ("fish", "fish")] {
         match find_output(program, &["--version"], repository.root()) {
             Some(version) => report(package, &format!("there already ({})", version.trim())),
             None => missing.push(package),
@@ -130,8 +131,14 @@ fn mac_advice(missing: &[&str]) -> String {
     if missing.contains(&"chromium") {
         commands.push("brew install --cask google-chrome");
     }
-    if missing.iter().any(|name| *name != "chromium") {
-        commands.push("brew install node");
+    for (command, packages) in [
+        ("brew install node", &["nodejs", "npm"][..]),
+        ("brew install zsh", &["zsh"]),
+        ("brew install fish", &["fish"]),
+    ] {
+        if missing.iter().any(|name| packages.contains(name)) {
+            commands.push(command);
+        }
     }
     format!("install by hand: {}", commands.join(" && "))
 }
@@ -165,6 +172,7 @@ mod tests {
     fn the_mac_advice_names_only_what_is_missing() {
         assert_eq!(mac_advice(&["npm"]), "install by hand: brew install node");
         let both = "install by hand: brew install --cask google-chrome && brew install node";
-        assert_eq!(mac_advice(&["chromium", "nodejs"]), both);
+        assert_eq!(mac_advice(&["chromium", "nodejs", "npm"]), both);
+        assert_eq!(mac_advice(&["fish"]), "install by hand: brew install fish");
     }
 }

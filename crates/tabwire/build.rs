@@ -34,13 +34,14 @@ fn main() {
     if !is("CARGO_CFG_TARGET_OS", "linux") || !is("PROFILE", "release") {
         return;
     }
-    println!("cargo::rustc-link-arg-bins=-no-pie");
+    println!("cargo::rustc-link-arg=-no-pie");
     // Not by the profile: with another profile every symbol has another name.
     if std::env::var_os(KEEP_SYMBOLS).is_none() {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");
     }
     if let Some(directory) = libraries_directory() {
-        println!("cargo::rustc-link-arg-bins=-static");
+        // Benches and tests too: the linker finds the libraries in this form whatever it links.
+        println!("cargo::rustc-link-arg=-static");
         println!("cargo::rustc-link-search=native={}", directory.display());
     }
     if is_usual_linker() {

@@ -26,8 +26,8 @@ pub const ROWS_LEFT_TO_THREAD: u32 = 64;
 /// What a row may take of the log, in bytes: the pages it lies on.
 pub const ROW_ROOM: u64 = 16 * 1024;
 
-/// Rows written without the thread after which it looks after the file. Whoever writes meanwhile waits for it, so that is
-/// to happen to fewer than one in a hundred. The log has room for twice as many.
+/// Rows written without the thread after which it looks after the file. Whoever writes meanwhile waits for it, so that
+/// is to happen to fewer than one in a hundred. The log has room for twice as many.
 pub const ROWS_BETWEEN_CARES: u32 = 112;
 
 /// Rows between two looks at the journal's size.

@@ -1,7 +1,9 @@
 // Tabs under the debugger: attaching, commands, events, and what ends it. Knows nothing of CDP beyond names: what a
 // command means is decided by the daemon, except that some are never passed on here, whoever asks.
 
+import * as groups from "./groups.js";
 import * as link from "./link.js";
+import { note } from "./log.js";
 import { noteRefusal } from "./refusals.js";
 import * as sharing from "./sharing.js";
 import * as sites from "./sites.js";
@@ -130,7 +132,7 @@ function protocolFailure(error) {
   } catch (parsed) {
     if (parsed?.code === "CDP_ERROR") throw parsed;
   }
-  throw { code: /not attached/i.test(message) ? "DETACHED" : "CDP_ERROR", message };
+  throw { code: /not attached|detached while/i.test(message) ? "DETACHED" : "CDP_ERROR", message };
 }
 
 export async function onEvent(source, method, params) {
@@ -145,13 +147,25 @@ export async function onDetach(source, reason) {
   await ready();
   const tab = source.tabId;
   if (tab === undefined || !attached.has(tab)) return;
+  if (reason === "canceled_by_user") return withdrawn(tab);
   await keep(() => attached.delete(tab));
   // Chrome says that a target closed when it is another one's turn in the same tab, too.
   if (reason === "target_closed" && (await takeUpAgain(tab))) return;
-  // The user pressed Cancel on Chrome's bar: what was shared is not shared any more.
-  if (reason === "canceled_by_user") await sharing.unshare(tab);
   link.tell({ event: "detached", with: { tab, reason } });
-  if (reason === "canceled_by_user") await tabs.tell(tab);
+}
+
+/** The user pressed Cancel on Chrome's bar: what was driven is not shared any more, and nothing is until they say so. */
+async function withdrawn(tab) {
+  const reason = "canceled_by_user";
+  // Both hold from here on; what is kept of them may take a moment.
+  await Promise.all([sharing.unshare(tab), sharing.setPaused("cancelled"), keep(() => attached.delete(tab))]);
+  note(`You pressed Cancel on the browser's bar: tab ${tab} is not shared any more, and nothing is driven.`);
+  link.tell({ event: "detached", with: { tab, reason } });
+  // Chrome's bar is for all tabs at once; what it might have left is let go of, too.
+  await detachAll(reason);
+  await groups.release(tab);
+  await tabs.tell(tab);
+  await link.tellPresent();
 }
 
 /** When a tab was last taken up again; twice in a row is once too often. */

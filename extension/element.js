@@ -24,9 +24,11 @@ export function say(element, text, look = "") {
   element.className = look;
 }
 
-/** Puts rows into a list, and a sentence in their place when there are none. */
+/** Puts rows into a list, and a sentence in their place when there are none. What has the focus keeps it. */
 export function fill(list, rows, empty, sentence) {
+  const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
   list.replaceChildren(...rows);
+  if (focused) [...list.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === focused)?.focus();
   empty.hidden = rows.length > 0;
   empty.textContent = sentence;
 }

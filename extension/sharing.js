@@ -8,6 +8,14 @@ import * as sites from "./sites.js";
 const ORDINARY = /^(https?:|data:|blob:|about:blank)/;
 const STORES = /^https:\/\/(chromewebstore\.google\.com|chrome\.google\.com\/webstore|microsoftedge\.microsoft\.com\/addons)/;
 
+/** Why nothing is driven, in the words that are told to whoever asks. */
+const PAUSES = {
+  asked: "The user has paused everything in this browser.",
+  cancelled: "The user pressed Cancel on the browser's debugging bar. Nothing is driven here until they let it go on in Tabwire's popup.",
+};
+
+const pauseOf = (why) => (Object.hasOwn(PAUSES, why) ? why : why ? "asked" : false);
+
 let state = null;
 let loading = null;
 const watchers = [];
@@ -24,11 +32,13 @@ async function read() {
   const files = await chrome.extension.isAllowedFileSchemeAccess();
   const [tabs] = await Promise.all([chrome.tabs.query({}), sites.load()]);
   const addresses = new Map(tabs.map((tab) => [tab.id, tab.url || tab.pendingUrl || ""]));
-  state = { mode: kept.mode, paused: kept.paused, shared, openers, files, addresses };
+  state = { mode: kept.mode, paused: pauseOf(kept.paused), shared, openers, files, addresses };
 }
 
 export const mode = () => state.mode;
-export const isPaused = () => state.paused;
+/** Why everything is paused: "asked" for in the popup, "cancelled" on Chrome's own bar; false when it is not. */
+export const paused = () => state.paused;
+export const isPaused = () => state.paused !== false;
 /** Whether Chrome lets this extension into pages of files. */
 export const mayEnterFiles = () => state.files;
 /** Who shared a tab: "user", "agent", or nothing. */
@@ -51,11 +61,14 @@ export const forgetAddress = (tab) => state.addresses.delete(tab);
 const isBlocked = (tab) => sites.isBlocked(state.addresses.get(tab) ?? "");
 
 /** Whether the daemon is told of a tab. */
-export const isOpenTo = (tab) => !state.paused && (state.mode === "all" || tab in state.shared) && !isBlocked(tab);
+export const isOpenTo = (tab) => !isPaused() && (state.mode === "all" || tab in state.shared) && !isBlocked(tab);
+
+/** Why nothing at all may be done, or nothing. */
+export const pauseObjection = () => (isPaused() ? { code: "POLICY_DENIED", message: PAUSES[state.paused] } : null);
 
 /** Why a tab must not be touched, or nothing. */
 export function objection(tab) {
-  if (state.paused) return { code: "POLICY_DENIED", message: "The user has paused everything in this browser." };
+  if (isPaused()) return pauseObjection();
   if (isBlocked(tab)) return { code: "POLICY_DENIED", message: "The user keeps everybody out of this tab's site in this browser." };
   if (!isOpenTo(tab)) return { code: "POLICY_DENIED", message: "The user has not shared this tab." };
   return null;
@@ -87,8 +100,9 @@ export async function setMode(wanted) {
   tell();
 }
 
-export async function setPaused(wanted) {
-  state.paused = wanted === true;
+/** Pauses everything for a reason, or lets it go on. */
+export async function setPaused(why) {
+  state.paused = pauseOf(why);
   await chrome.storage.local.set({ paused: state.paused });
   tell();
 }

@@ -43,7 +43,7 @@ export async function list() {
 
 /** Opens a tab in the background, empty, so that it can be attached to before anything is loaded. */
 export async function open() {
-  if (sharing.isPaused()) throw { code: "POLICY_DENIED", message: "The user has paused everything in this browser." };
+  if (sharing.isPaused()) throw sharing.pauseObjection();
   const tab = await makeTab();
   await sharing.share(tab.id, "agent");
   for (let look = 0; look < TARGET_LOOKS; look += 1) {

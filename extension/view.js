@@ -28,7 +28,7 @@ const REQUESTS = {
   pause: async ({ paused }) => {
     note(paused ? "You paused everything." : "You let it go on.");
     if (paused) await debuggee.detachAll("paused");
-    await sharing.setPaused(paused);
+    await sharing.setPaused(paused ? "asked" : false);
     await link.tellPresent();
   },
   mode: async ({ mode }) => {
@@ -72,7 +72,7 @@ async function standing() {
   return {
     connected: link.isOpen(),
     daemon: link.daemon(),
-    paused: sharing.isPaused(),
+    paused: sharing.paused(),
     mode: sharing.mode(),
     front: front && describeFront(front),
     tabs: listed.map((one) => ({ ...one, driven: attached.has(one.tab), drivers: news.driversOf(one.target) })),

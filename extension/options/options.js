@@ -13,9 +13,10 @@ async function ask(request) {
 }
 
 function show(state) {
-  const { connected, daemon, host, manual } = state;
+  const { connected, daemon, host, manual, paused } = state;
   const paired = connected ? `Connected to Tabwire ${daemon?.version ?? ""}.` : "Not connected.";
-  say(part("pairing"), paired, connected ? "good" : "warning");
+  const rests = paused ? " Everything is paused; the popup lets it go on." : "";
+  say(part("pairing"), paired + rests, connected && !paused ? "good" : "warning");
   part("host").textContent = (!connected && state.goodbye) || hostSentence(host, manual);
   for (const mode of modes) mode.checked = mode.value === state.mode;
   showAccess(state);
@@ -32,7 +33,7 @@ function show(state) {
 function hostSentence(host, manual) {
   if (manual) return "Paired by hand.";
   if (host === "found") return "The native host answers; port and key come from it.";
-  return `The native host does not answer (${host}). Run \`tabwire extension install\`, or pair by hand.`;
+  return `The native host does not answer (${String(host).replace(/\.$/, "")}). Run \`tabwire extension install\`, or pair by hand.`;
 }
 
 function showAccess({ files, incognito }) {

@@ -6,6 +6,7 @@ import { countDown, questionCards } from "./question.js";
 
 const part = (id) => document.getElementById(id);
 const SECOND_MS = 1_000;
+const CANCELLED = "You pressed Cancel on the browser's bar: those tabs are not shared any more, and nothing is driven until you let it go on.";
 
 /** Questions that were answered here, until the news say what became of them. */
 const answered = new Map();
@@ -31,10 +32,14 @@ function show(state) {
 
 function showConnection({ connected, paused, host, manual, goodbye }) {
   const connection = part("connection");
-  if (goodbye && !connected) tellOutcome(goodbye, "warning");
+  const standing = part("standing");
+  const isPaired = host === "found" || manual;
+  const away = goodbye || (isPaired ? "Tabwire does not run. It starts with any `tabwire` command." : "Run `tabwire extension install`, or pair by hand in the options.");
+  standing.textContent = paused === "cancelled" ? CANCELLED : connected ? "" : away;
+  standing.hidden = standing.textContent === "";
   if (paused) say(connection, "paused", "warning");
   else if (connected) say(connection, "connected", "good");
-  else say(connection, host === "found" || manual ? "not running" : "not paired", "warning");
+  else say(connection, goodbye ? "not connected" : isPaired ? "not running" : "not paired", "warning");
 }
 
 function showQuestions({ approvals, decided }) {

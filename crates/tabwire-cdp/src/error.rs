@@ -160,6 +160,12 @@ fn own_hint(code: ErrorCode) -> &'static str {
         }
         ErrorCode::Timeout => "The browser may be busy. Try again with a longer timeout.",
         ErrorCode::Backpressure => "Wait for earlier commands to finish, then try again.",
+        ErrorCode::DevtoolsOpen => {
+            "Have the other debugger of that tab closed, or use another tab; trying again does not help."
+        }
+        ErrorCode::Detached => {
+            "It may have been done in part. List the tabs to see which can still be driven."
+        }
         _ => "Run `tabwire status` to see how the browser is.",
     }
 }

@@ -24,7 +24,7 @@ use crate::command_guard::GuardedClient;
 use crate::daemon::Daemon;
 use crate::gate::Scope;
 use crate::handler::{caller_of, query_value};
-use crate::limits::{ACTION_DEADLINE, STANDBY_LONGEST};
+use crate::limits::{ACTION_DEADLINE, SLOT_LOOK, STANDBY_LONGEST};
 use crate::live_session::LiveSession;
 use crate::note::Note;
 use crate::place::Place;
@@ -143,7 +143,8 @@ impl Daemon {
             session.find_live().await.is_some_and(|live| live.options.single_client.unwrap_or(false));
         let mode = if single { "single-active" } else { "multi" }.to_owned();
         let busy = single && session.slot.available_permits() == 0;
-        Ok(json_answer(StatusCode::OK, &ClientSlotAnswer { mode, busy }))
+        let look_again_ms = busy.then(|| u64::try_from(look_again().as_millis()).unwrap_or_default());
+        Ok(json_answer(StatusCode::OK, &ClientSlotAnswer { mode, busy, look_again_ms }))
     }
 
     fn websocket_of(&self, session: &Session) -> String {
@@ -204,6 +205,14 @@ fn standby_of(request: &Request<Incoming>) -> Result<Duration, Failure> {
             format!("`standby={text}` is no number of seconds up to {}.", STANDBY_LONGEST.as_secs());
         Failure::new(ErrorCode::BadArgs, message)
     })
+}
+
+/// After how long a client that looks whether the place is free is to look again: half to one and a half of the usual.
+fn look_again() -> Duration {
+    let mut drawn = [0_u8; 1];
+    // Without randomness all look again at the same time, which they can.
+    let _ = getrandom::fill(&mut drawn);
+    SLOT_LOOK / 2 + SLOT_LOOK * u32::from(drawn[0]) / u32::from(u8::MAX)
 }
 
 /// Takes the one place, as soon as it is free; those who stand by take it in the order in which they came.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tabwire_cdp::{FrameSink, FrameSource, TaskGroup};
 use tabwire_mux::{ClientOptions, Counters, Leftovers, LinkState, RealmPlace};
-use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
+use tabwire_wire::{BrowserContextId, ClientId, Failure, RealmId, TargetId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::BrowserLink;
@@ -61,7 +61,7 @@ pub struct HubGone(pub Arc<str>);
 #[derive(Debug)]
 pub(crate) enum HubCommand {
     Join(Box<Joining>),
-    OpenTab { url: String, realm: Option<RealmId>, reply: oneshot::Sender<Option<TargetId>> },
+    OpenTab { url: String, realm: Option<RealmId>, reply: oneshot::Sender<Result<TargetId, Failure>> },
     MakeContext { proxy: Option<String>, reply: oneshot::Sender<Option<BrowserContextId>> },
     Reserve { realm: RealmId, place: RealmPlace, reply: oneshot::Sender<()> },
     EndRealm { realm: RealmId, reply: oneshot::Sender<()> },
@@ -163,8 +163,12 @@ impl Hub {
     /// Opens a tab that belongs to nobody, so that every client of the realm is shown it.
     ///
     /// # Errors
-    /// When the browser is gone; `None` when it refused.
-    pub async fn open_tab(&self, url: &str, realm: Option<RealmId>) -> Result<Option<TargetId>, HubGone> {
+    /// When the browser is gone; the inner one when it refused.
+    pub async fn open_tab(
+        &self,
+        url: &str,
+        realm: Option<RealmId>,
+    ) -> Result<Result<TargetId, Failure>, HubGone> {
         self.ask(|reply| HubCommand::OpenTab { url: url.to_owned(), realm, reply }).await
     }
 

@@ -10,7 +10,7 @@ use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt, StreamExt};
 use tabwire_cdp::{Farewell, Flush, FrameSink, FrameSource, Framed, TransportError};
 use tabwire_mux::{ClientQueue, CloseReason, Mux, Output};
-use tabwire_wire::{BrowserContextId, ClientId, TargetId, UpstreamKind};
+use tabwire_wire::{BrowserContextId, ClientId, Failure, TargetId, UpstreamKind};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
@@ -45,7 +45,7 @@ struct Line {
 
 /// Who waits for something the mux reports.
 enum Asked {
-    Tab(oneshot::Sender<Option<TargetId>>),
+    Tab(oneshot::Sender<Result<TargetId, Failure>>),
     Context(oneshot::Sender<Option<BrowserContextId>>),
     End(oneshot::Sender<()>),
 }

@@ -212,6 +212,9 @@ pub const EXTENSIONS: usize = 16;
 /// Longest time that a CDP client stands by for the place of another.
 pub const STANDBY_LONGEST: Duration = Duration::from_secs(30);
 
+/// How often, more or less, a CDP client that does not stand by is to look whether the place is free.
+pub const SLOT_LOOK: Duration = Duration::from_secs(1);
+
 /// Questions that were answered lately and are told where they could have been answered too.
 pub const APPROVALS_DECIDED: usize = 10;
 

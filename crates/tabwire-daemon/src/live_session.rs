@@ -7,7 +7,7 @@ use std::time::Instant;
 use tabwire_cdp::Deadline;
 use tabwire_engine::{Browser, LoadState, Page};
 use tabwire_wire::api::{PolicyProfile, SessionOptions};
-use tabwire_wire::{BrowserContextId, ErrorCode, Failure, RealmId};
+use tabwire_wire::{BrowserContextId, Failure, RealmId};
 
 use crate::lease_table::SavedLeases;
 use crate::served_browser::ServedBrowser;
@@ -58,11 +58,7 @@ impl LiveSession {
 
     async fn open_nobodys_tab(&self, url: &str) -> Result<Page, Failure> {
         let opened = self.browser.hub.open_tab(url, self.realm.clone()).await;
-        let target = opened.map_err(gone)?.ok_or_else(|| {
-            Failure::new(ErrorCode::CdpError, format!("The browser opened no tab for {url}."))
-                .with_hint("Check the address; `tabwire status` shows how the browser is.")
-        })?;
-        self.engine.take_up(target).await
+        self.engine.take_up(opened.map_err(gone)??).await
     }
 
     /// Sees to it that there is a tab.

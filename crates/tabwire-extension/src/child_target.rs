@@ -8,6 +8,7 @@ use crate::debuggee::{AutoAttach, Child, Debuggee, DebuggeeId};
 use crate::emulated_browser::EmulatedBrowser;
 use crate::limits::REMEMBERED_PARTS;
 use crate::page_command::Command;
+use crate::part_filter::PartFilter;
 use crate::pending::{Asker, Task};
 use crate::virtual_session::{Place, VirtualSession};
 
@@ -21,21 +22,26 @@ impl EmulatedBrowser {
         command: &Command,
         asker: Asker,
     ) {
-        let params = match command.read_params() {
+        let mut params = match command.read_params() {
             Ok(params) => params,
             Err(error) => return self.fail(&asker, &error),
         };
+        let parts = PartFilter::take(&mut params);
+        let command = &Command::new(&command.method, &params.to_string());
         let flag = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or(false);
         let wish = flag("autoAttach").then(|| AutoAttach { wait: flag("waitForDebuggerOnStart") });
         let Some(entry) = self.sessions.get_mut(session) else { return };
         let before = std::mem::replace(&mut entry.auto_attach, wish);
+        entry.parts = parts;
         let Some(wish) = wish else {
             return self.stop_attaching_below(place, session, command, asker);
         };
         if before.is_none() {
             let known = self.debuggees.get(place).map(|debuggee| debuggee.children.keys().cloned());
             for child in known.into_iter().flatten().collect::<Vec<_>>() {
-                self.offer_child(place, session, &child, false);
+                if self.wants_child(place, session, &child) {
+                    self.offer_child(place, session, &child, false);
+                }
             }
         }
         let Some(debuggee) = self.debuggees.get_mut(place) else { return self.succeed(&asker, "{}") };
@@ -82,6 +88,7 @@ impl EmulatedBrowser {
             .sessions
             .iter()
             .filter(|(_, one)| room && one.debuggee() == Some(place) && one.auto_attach.is_some())
+            .filter(|(_, one)| one.parts.admits(&info))
             .map(|(id, _)| id.clone())
             .collect();
         if let Some(parent) = self.debuggees.get_mut(place).filter(|_| room) {
@@ -101,6 +108,12 @@ impl EmulatedBrowser {
             let command = Command::new("Runtime.runIfWaitingForDebugger", "{}");
             self.pass_on(&child, &command, Asker::Nobody, Task::Pass);
         }
+    }
+
+    fn wants_child(&self, place: &DebuggeeId, session: &CdpSessionId, real: &str) -> bool {
+        let child = self.debuggees.get(place).and_then(|debuggee| debuggee.children.get(real));
+        let session = self.sessions.get(session);
+        child.is_some_and(|child| session.is_some_and(|session| session.parts.admits(&child.info)))
     }
 
     fn offer_child(&mut self, place: &DebuggeeId, parent: &CdpSessionId, real: &str, held: bool) {

@@ -21,6 +21,7 @@ mod override_undo;
 pub mod package;
 mod page_command;
 mod page_event;
+mod part_filter;
 mod pending;
 pub mod proof;
 mod reply;

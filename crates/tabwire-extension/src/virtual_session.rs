@@ -10,6 +10,7 @@ use crate::journal::Journal;
 use crate::link_message::ChromeTab;
 use crate::made_up_world::MadeUpWorlds;
 use crate::page_command::Waiting;
+use crate::part_filter::PartFilter;
 
 /// What a cdp session is on.
 #[derive(Clone, Debug)]
@@ -55,6 +56,8 @@ pub(crate) struct VirtualSession {
     /// Whether it was given the tree of an untouched tab, and so knows the main frame only.
     pub(crate) told_tree: bool,
     pub(crate) auto_attach: Option<AutoAttach>,
+    /// Which of the frames and workers below its page it hears of.
+    pub(crate) parts: PartFilter,
     /// Scripts for new documents: the names it was given, and the browser's own once they are known.
     pub(crate) scripts: BTreeMap<String, Option<String>>,
     pub(crate) bindings: BTreeSet<String>,
@@ -74,6 +77,7 @@ impl VirtualSession {
             held: Vec::new(),
             told_tree: false,
             auto_attach: None,
+            parts: PartFilter::default(),
             scripts: BTreeMap::new(),
             bindings: BTreeSet::new(),
             overrides: BTreeSet::new(),

@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
-use serde_json::json;
-use tabwire_wire::{RealmId, TargetId};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_wire::{ErrorCode, Failure, RealmId, TargetId};
 
 use crate::mux::Mux;
 use crate::output::Output;
@@ -24,7 +25,7 @@ impl Mux {
                 }
                 self.send(Some(&house), "Target.createTarget", params, Errand::OpenTab(ticket, realm), now);
             }
-            None => self.outbox.push(Output::TabOpened { ticket, target: None }),
+            None => self.outbox.push(Output::TabOpened { ticket, target: Err(no_tab(None)) }),
         }
     }
 
@@ -32,11 +33,23 @@ impl Mux {
         &mut self,
         id: u64,
         (ticket, realm): (u64, Option<RealmId>),
-        target: Option<&str>,
+        target: Result<&str, Failure>,
         now: Instant,
     ) {
-        let nobodys = target.map(|target| (Owner::Nobody { released: 0, realm }, target));
+        let nobodys = target.as_ref().ok().map(|target| (Owner::Nobody { released: 0, realm }, *target));
         self.create_answered(id, nobodys, now);
         self.outbox.push(Output::TabOpened { ticket, target: target.map(TargetId::new) });
+    }
+}
+
+/// Why there is no tab, from the error that was answered. What has one of our own codes was not the browser's doing.
+pub(crate) fn no_tab(error: Option<&Value>) -> Failure {
+    let code = error.and_then(|error| ErrorCode::deserialize(error.get("data")?).ok());
+    let told = error.and_then(|error| error.get("message")?.as_str());
+    match (code, told) {
+        (Some(code), Some(told)) => Failure::new(code, told)
+            .with_hint("`tabwire status` and `tabwire extension status` show how the browser is."),
+        _ => Failure::new(ErrorCode::CdpError, "The browser opened no tab.")
+            .with_hint("Check the address; `tabwire status` shows how the browser is."),
     }
 }

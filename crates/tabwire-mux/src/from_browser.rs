@@ -11,6 +11,7 @@ use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId
 
 use crate::client::Client;
 use crate::context_table::Maker;
+use crate::first_tab::no_tab;
 use crate::hold::Held;
 use crate::loss::WeakSignal;
 use crate::mux::Mux;
@@ -46,6 +47,10 @@ impl Body {
 
     fn result(&self) -> Option<&Value> {
         self.0.get("result")
+    }
+
+    fn error(&self) -> Option<&Value> {
+        self.0.get("error")
     }
 
     fn text(&self, field: &str) -> Option<&str> {
@@ -299,7 +304,12 @@ impl Mux {
             if errand == Errand::FurnishHouse {
                 self.house_furnished(now);
             }
-            return self.errand_failed(id, errand, now);
+            return match errand {
+                Errand::OpenTab(ticket, realm) => {
+                    self.tab_opened(id, (ticket, realm), Err(no_tab(body.error())), now);
+                }
+                errand => self.errand_failed(id, errand, now),
+            };
         };
         match errand {
             Errand::OpenHouse => self.house_opened(result, now),
@@ -309,7 +319,8 @@ impl Mux {
                 self.auto_attached(&browser_session, body.text("sessionId"), &holds, now);
             }
             Errand::OpenTab(ticket, realm) => {
-                self.tab_opened(id, (ticket, realm), body.text("targetId"), now);
+                let target = body.text("targetId").ok_or_else(|| no_tab(None));
+                self.tab_opened(id, (ticket, realm), target, now);
             }
             Errand::OrphanCreate(client, realm) => {
                 self.orphan_created(id, (client, realm), body.text("targetId"), now);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::client::{Client, Standing};
+use crate::first_tab::no_tab;
 use crate::hold::Held;
 use crate::link::LinkState;
 use crate::loss::WeakSignal;
@@ -110,7 +111,7 @@ impl Mux {
             Errand::AutoAttach { browser_session, target, holds } => {
                 self.auto_attach_failed(&browser_session, &target, &holds, now);
             }
-            Errand::OpenTab(ticket, realm) => self.tab_opened(id, (ticket, realm), None, now),
+            Errand::OpenTab(ticket, realm) => self.tab_opened(id, (ticket, realm), Err(no_tab(None)), now),
             Errand::OrphanCreate(client, realm) | Errand::OrphanContext(client, realm) => {
                 let owner = self.owner_after(client, realm);
                 self.command_settled(id, &owner, now, |_, _| None);

@@ -1,7 +1,7 @@
 //! What the mux wants done. The daemon's tasks carry it out in order.
 
 use bytes::BytesMut;
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, TargetId};
+use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, Failure, TargetId};
 
 /// One thing to do.
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub enum Output {
     TabOpened {
         /// What it was asked for under.
         ticket: u64,
-        /// The tab's page.
-        target: Option<TargetId>,
+        /// The tab's page, or why there is none.
+        target: Result<TargetId, Failure>,
     },
     /// A browser context asked for with `make_context` is there, or could not be made.
     ContextMade {

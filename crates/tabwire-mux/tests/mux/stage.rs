@@ -140,7 +140,7 @@ impl Stage {
                     self.notices.push(format!("{ticket}: {verb} {} to {}", from.display(), to.display()));
                 }
                 Output::TabOpened { ticket, target } => {
-                    let target = target.map_or_else(|| "nothing".to_owned(), |target| target.to_string());
+                    let target = target.map_or_else(|_| "nothing".to_owned(), |target| target.to_string());
                     self.notices.push(format!("{ticket}: opened {target}"));
                 }
                 Output::ContextMade { ticket, context } => {

@@ -196,6 +196,9 @@ pub struct ClientSlotAnswer {
     pub mode: String,
     /// Whether a client would be refused now.
     pub busy: bool,
+    /// When to look again, while it is busy: drawn anew each time, so that those who look do not all come at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub look_again_ms: Option<u64>,
 }
 
 /// The daemon and what it serves.

@@ -5,12 +5,16 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use crate::either_browser::launched;
 use crate::fixture_site::FixtureSite;
 use crate::world::{World, wait};
 
 #[test]
 fn a_page_is_seen_and_acted_on_by_ref() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(act_by_ref);
+}
+
+pub(crate) fn act_by_ref(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/form")]);
     let seen = world.run(&["snapshot"]).succeeded();
     assert!(seen.stdout.starts_with("<page ") && seen.stdout.trim_end().ends_with('>'), "{seen:?}");
@@ -28,7 +32,10 @@ fn a_page_is_seen_and_acted_on_by_ref() {
 
 #[test]
 fn several_actions_are_given_in_one_line() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(act_in_one_line);
+}
+
+pub(crate) fn act_in_one_line(world: &World, site: &FixtureSite) {
     let page = site.page("/plain");
     let line =
         ["open", &page, "--then", "click", "#count", "--then", "click", "#count", "--then", "eval", "1+1"];
@@ -41,7 +48,10 @@ fn several_actions_are_given_in_one_line() {
 
 #[test]
 fn a_batch_answers_a_line_for_each() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(act_in_batches);
+}
+
+pub(crate) fn act_in_batches(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/plain")]);
     let lines = [
         json!({"action": "click", "params": {"target": "#count"}}).to_string(),
@@ -52,7 +62,7 @@ fn a_batch_answers_a_line_for_each() {
         json!({"action": "eval", "params": {"expression": "document.querySelector('#output').textContent"}})
             .to_string(),
     ];
-    let answers = batch(&world, &["batch"], &lines.join("\n"));
+    let answers = batch(world, &["batch"], &lines.join("\n"));
     assert_eq!(answers.0, 2, "the last failure's code");
     let codes: Vec<Option<&str>> = answers.1.iter().map(|answer| answer["error"]["code"].as_str()).collect();
     let expected = [
@@ -65,7 +75,7 @@ fn a_batch_answers_a_line_for_each() {
     ];
     assert_eq!(codes, expected, "{answers:?}");
     assert!(answers.1[5]["result"]["value"].as_str().is_some_and(|text| text.contains('1')), "{answers:?}");
-    let bailed = batch(&world, &["batch", "--bail"], &lines.join("\n"));
+    let bailed = batch(world, &["batch", "--bail"], &lines.join("\n"));
     assert_eq!((bailed.0, bailed.1.len()), (1, 2), "{bailed:?}");
 }
 
@@ -102,7 +112,10 @@ fn misspelt_parameters_and_actions_are_not_dropped_silently() {
 
 #[test]
 fn a_click_that_opens_an_alert_returns_at_once_and_says_so() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(open_an_alert);
+}
+
+pub(crate) fn open_an_alert(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/dialogs/sources")]);
     let clicked = world.json(&["click", "#alert", "--nth", "1"]);
     assert_eq!(clicked["result"]["dialog"]["kind"], "alert", "{clicked}");

@@ -72,12 +72,21 @@ impl Chromium {
 
     /// The same, with more extensions.
     pub(crate) fn with_extensions(prepare: impl FnOnce(&Path) -> PathBuf, more: &[PathBuf]) -> Self {
+        Self::with_extensions_and(prepare, more, &[])
+    }
+
+    /// The same, with more arguments.
+    pub(crate) fn with_extensions_and(
+        prepare: impl FnOnce(&Path) -> PathBuf,
+        more: &[PathBuf],
+        arguments: &[&str],
+    ) -> Self {
         let home = new_home();
         let folder = prepare(&home.path().join("profile"));
         let all: Vec<String> =
             std::iter::once(&folder).chain(more).map(|one| one.display().to_string()).collect();
         let load = format!("--load-extension={}", all.join(","));
-        Self::start_in(home, &["--remote-debugging-port=0", &load]).saying_its_port()
+        Self::start_in(home, &[&["--remote-debugging-port=0", &load], arguments].concat()).saying_its_port()
     }
 
     /// Ends it and starts it again on the same profile, as it was started before.
@@ -114,6 +123,13 @@ impl Chromium {
         self.active_port().0
     }
 
+    /// The port on which it tells of its own window, if it was started for that.
+    pub(crate) fn window_port(&self) -> u16 {
+        let file = self.profile().join("UIDevToolsActivePort");
+        let port = find_eventually(20, || fs::read_to_string(&file).ok()?.trim().parse().ok());
+        port.expect("Chromium says the port of its window")
+    }
+
     pub(crate) fn websocket(&self) -> String {
         let (port, path) = self.active_port();
         format!("ws://127.0.0.1:{port}{path}")
@@ -123,10 +139,24 @@ impl Chromium {
         self.child.try_wait().is_ok_and(|status| status.is_none())
     }
 
+    /// Stops all of its processes where they are; their sockets stay open.
+    pub(crate) fn stand_still(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets them go on.
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process");
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+
     /// Kills the whole browser, as a crash would.
     pub(crate) fn kill(&mut self) {
-        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process");
-        let _ = rustix::process::kill_process_group(group, Signal::KILL);
+        self.signal(Signal::KILL);
         let _ = self.child.wait();
     }
 }

@@ -5,7 +5,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::cdp_client::CdpClient;
+use crate::either_browser::{in_own_browser, launched};
 use crate::fixture_site::FixtureSite;
+use crate::waiting::eventually;
 use crate::world::World;
 
 /// The first line of the answer to a plain request or a websocket's handshake, and the body.
@@ -28,8 +30,22 @@ const PLAIN: &str = "Connection: close\r\n";
 
 #[test]
 fn one_client_at_a_time_and_who_stands_by_takes_over() {
-    let site = FixtureSite::start();
-    let world = World::new();
+    launched(take_turns);
+}
+
+#[test]
+fn one_client_at_a_time_in_the_users_own_browser() {
+    in_own_browser(&[take_turns]);
+}
+
+/// When the daemon says to look again.
+fn look_again(slot: &str) -> u64 {
+    let (_, rest) = slot.split_once(r#""look_again_ms":"#).unwrap_or_else(|| panic!("{slot}"));
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().expect("a number")
+}
+
+fn take_turns(world: &World, site: &FixtureSite) {
     world.open(&["--single-client", &site.page("/plain")]);
     let address = world.cdp_url();
     assert!(ask(&address, "/client-slot", PLAIN).contains(r#""busy":false"#));
@@ -37,6 +53,10 @@ fn one_client_at_a_time_and_who_stands_by_takes_over() {
     assert!(first.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string());
     let slot = ask(&address, "/client-slot", PLAIN);
     assert!(slot.contains(r#""mode":"single-active""#) && slot.contains(r#""busy":true"#), "{slot}");
+    // Who looks now and then is told when to look again, and not everybody the same.
+    let times: Vec<u64> = (0..10).map(|_| look_again(&ask(&address, "/client-slot", PLAIN))).collect();
+    assert!(times.iter().all(|time| (500..=1500).contains(time)), "{times:?}");
+    assert!(times.iter().any(|time| *time != times[0]), "{times:?}");
     let refused = ask(&address, "/cdp", &format!("{HANDSHAKE}{PLAIN}"));
     assert!(refused.starts_with("HTTP/1.1 409") && refused.contains("BUSY"), "{refused}");
     for wrong in ["31", "-1", "soon"] {
@@ -54,4 +74,8 @@ fn one_client_at_a_time_and_who_stands_by_takes_over() {
         drop(first);
         assert!(second.join().expect("it is served"));
     });
+    // The second has left, too; who looks finds the place free.
+    eventually("it is free", 30, || ask(&address, "/client-slot", PLAIN).contains(r#""busy":false"#));
+    let mut third = CdpClient::connect(&address);
+    assert!(third.call("Browser.getVersion", serde_json::json!({}), None)["product"].is_string());
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
+use crate::either_browser::launched;
 use crate::fixture_site::FixtureSite;
 use crate::world::World;
 
@@ -14,7 +15,10 @@ fn path_in(answer: &Value, name: &str) -> PathBuf {
 
 #[test]
 fn evidence_of_actions_is_kept_without_secrets() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(keep_evidence);
+}
+
+pub(crate) fn keep_evidence(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/login")]);
     let once = world.run(&["--json", "fill", "#user", "alice", "--capture"]).succeeded();
     assert!(once.stdout.contains("0001-fill") || once.stderr.contains("0001-fill"), "{once:?}");
@@ -74,7 +78,10 @@ fn a_tab_is_recorded_traced_and_measured() {
 
 #[test]
 fn what_is_different_from_before_is_told_and_drawn() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(tell_differences);
+}
+
+pub(crate) fn tell_differences(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/plain")]);
     world.run(&["diff", "snapshot", "--save", "before.txt"]).succeeded();
     world.run(&["screenshot", "-o", "before.png"]).succeeded();

@@ -82,10 +82,19 @@ impl ExtensionView {
 
     /// The options page, in a window of its own.
     pub(crate) fn options(browser: &Chromium) -> Self {
+        Self::options_at(browser, "")
+    }
+
+    /// The options page, by an address that has more to it.
+    pub(crate) fn options_at(browser: &Chromium, query: &str) -> Self {
         let mut client = CdpClient::connect(&browser.websocket());
-        let url = format!("{ORIGIN}options/options.html");
-        client.call("Target.createTarget", json!({"url": url, "newWindow": true}), None);
-        Self::attached(client, "options/options.html")
+        let path = format!("options/options.html{query}");
+        client.call(
+            "Target.createTarget",
+            json!({"url": format!("{ORIGIN}{path}"), "newWindow": true}),
+            None,
+        );
+        Self::attached(client, &path)
     }
 
     fn attached(mut client: CdpClient, path: &str) -> Self {
@@ -139,6 +148,31 @@ impl ExtensionView {
             let event =
                 json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
             self.client.call("Input.dispatchMouseEvent", event, Some(&self.session));
+        }
+    }
+
+    /// Has it take keys as a page in front does.
+    pub(crate) fn take_keys(&mut self) {
+        let on = json!({"enabled": true});
+        self.client.call("Emulation.setFocusEmulationEnabled", on, Some(&self.session));
+    }
+
+    /// Presses a key and lets it go.
+    pub(crate) fn key(&mut self, key: &str) {
+        let (code, number, text) = match key {
+            "Tab" => ("Tab", 9, ""),
+            "Enter" => ("Enter", 13, "\r"),
+            " " => ("Space", 32, " "),
+            "ArrowDown" => ("ArrowDown", 40, ""),
+            "ArrowUp" => ("ArrowUp", 38, ""),
+            other => panic!("{other} is not known here"),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number});
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = json!(text);
+            }
+            self.client.call("Input.dispatchKeyEvent", event, Some(&self.session));
         }
     }
 

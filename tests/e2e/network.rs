@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
+use crate::either_browser::launched;
 use crate::fixture_site::FixtureSite;
 use crate::world::World;
 
@@ -14,9 +15,12 @@ fn fetched(world: &World, value: &str) -> String {
 
 #[test]
 fn requests_are_listed_told_and_changed() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(change_requests);
+}
+
+pub(crate) fn change_requests(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/requests")]);
-    assert_eq!(fetched(&world, "one"), "200 echo one");
+    assert_eq!(fetched(world, "one"), "200 echo one");
     let listed = world.run(&["requests", "/api/"]).succeeded();
     assert!(listed.stdout.contains("/api/echo?value=one fetch 200"), "{listed:?}");
     let list = world.json(&["requests", "--type", "fetch"]);
@@ -31,25 +35,28 @@ fn requests_are_listed_told_and_changed() {
 
     world.run(&["route", "value=tea", "--status", "418", "--body", "teapot", "--times", "1"]).succeeded();
     world.run(&["route", "value=never", "--abort", "connection-refused"]).succeeded();
-    assert_eq!(fetched(&world, "tea"), "418 teapot");
-    assert_eq!(fetched(&world, "tea"), "200 echo tea", "once was asked for");
-    assert_eq!(fetched(&world, "never"), "fetch failed");
+    assert_eq!(fetched(world, "tea"), "418 teapot");
+    assert_eq!(fetched(world, "tea"), "200 echo tea", "once was asked for");
+    assert_eq!(fetched(world, "never"), "fetch failed");
     let routes = world.run(&["route"]).succeeded();
     assert!(routes.stdout.contains("abort (ConnectionRefused) (hits: 1)"), "{routes:?}");
     let failed = world.run(&["requests", "--failed", "--type", "fetch"]).succeeded();
     assert!(failed.stdout.contains("value=never") && !failed.stdout.contains("value=one"), "{failed:?}");
     world.run(&["unroute", "--all"]).succeeded();
-    assert_eq!(fetched(&world, "never"), "200 echo never");
+    assert_eq!(fetched(world, "never"), "200 echo never");
     assert_eq!(world.run(&["--json", "route", "x", "--abort", "politely"]).code, 2);
 }
 
 #[test]
 fn a_recorded_visit_is_replayed_without_network() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(replay_a_visit);
+}
+
+pub(crate) fn replay_a_visit(world: &World, site: &FixtureSite) {
     world.open(&["about:blank"]);
     world.run(&["har", "start"]).succeeded();
     world.open(&[&site.page("/requests")]);
-    fetched(&world, "kept");
+    fetched(world, "kept");
     let stopped = world.run(&["har", "stop", "visit.har"]).succeeded();
     assert!(stopped.stdout.contains("visit.har"), "{stopped:?}");
     let archive = fs::read_to_string(world.home().join("visit.har")).expect("written");
@@ -59,21 +66,24 @@ fn a_recorded_visit_is_replayed_without_network() {
     assert_eq!(replayed["result"]["replay"]["strict"], true, "{replayed}");
     let before = site.visits("/api/echo");
     world.open(&[&site.page("/requests")]);
-    assert_eq!(fetched(&world, "kept"), "200 echo kept");
-    assert_eq!(fetched(&world, "other"), "fetch failed");
+    assert_eq!(fetched(world, "kept"), "200 echo kept");
+    assert_eq!(fetched(world, "other"), "fetch failed");
     assert_eq!(site.visits("/api/echo"), before, "no server was asked");
     world.run(&["har", "live"]).succeeded();
-    assert_eq!(fetched(&world, "other"), "200 echo other");
+    assert_eq!(fetched(world, "other"), "200 echo other");
 }
 
 #[test]
 fn a_tab_is_offline_has_headers_and_logs_in() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(go_offline_and_log_in);
+}
+
+pub(crate) fn go_offline_and_log_in(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/requests")]);
     assert_eq!(world.run(&["offline"]).succeeded().text(), "online, not throttled");
     world.run(&["offline", "on"]).succeeded();
     assert_eq!(world.json(&["offline"])["result"]["offline"], true);
-    assert_eq!(fetched(&world, "x"), "fetch failed");
+    assert_eq!(fetched(world, "x"), "fetch failed");
     let lost = world.run(&["--json", "open", &site.page("/plain")]);
     assert_eq!(lost.failure(), ("CDP_ERROR".to_owned(), 1), "{lost:?}");
     world.run(&["offline", "off"]).succeeded();

@@ -176,7 +176,7 @@ fn leave_handshake(world: &World, port: u16) -> PathBuf {
 }
 
 /// Other extensions, other schemes and visitors without an Origin are turned away before anything is said (T05).
-fn check_other_origins(port: u16) {
+pub(crate) fn check_other_origins(port: u16) {
     for origin in [
         Some("chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"),
         Some("https://evil.test"),

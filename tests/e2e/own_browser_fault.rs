@@ -145,7 +145,7 @@ fn t14_t16_no_other_extension_reaches_ours_and_no_page_of_ours_or_chromes_is_dri
 }
 
 /// An extension that may do much, and is not ours.
-fn hostile_extension(world: &World) -> std::path::PathBuf {
+pub(crate) fn hostile_extension(world: &World) -> std::path::PathBuf {
     let folder = world.home().join("hostile");
     fs::create_dir(&folder).expect("a folder");
     let manifest = json!({

@@ -12,7 +12,7 @@ use crate::cdp_client::CdpClient;
 use crate::fixture_site::FixtureSite;
 use crate::own_browser::{connected, daemon_port};
 use crate::waiting::eventually;
-use crate::world::World;
+use crate::world::{World, wait};
 
 /// How long the daemon may take for its next word.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -140,6 +140,49 @@ fn f40_another_protocol_is_told_so_once_it_has_proved_itself() {
     let tab = world.open(&["--upstream", "auto", &site.page("/plain")]);
     assert!(tab.starts_with("pipe:"), "{tab}");
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+/// A tab as an extension tells of it.
+fn tab() -> Value {
+    let target = "F".repeat(32);
+    json!({"tab": 7, "target": target, "url": "https://a.test/", "title": "Held", "loaded": true})
+}
+
+#[test]
+fn f09_a_tab_that_another_debugger_holds_is_said_to_be_held() {
+    let world = World::new();
+    let (port, key) = ready(&world);
+    let mut played = greet(port, &key, hello(&"e".repeat(32), 1));
+    heard(&mut played.line).expect("a welcome");
+    let mut standing = present("00112233445566778899aabbccddeeff");
+    standing["with"]["tabs"] = json!([tab()]);
+    played.line.say(&standing);
+    eventually("it is there", 10, || installs(&world).len() == 1);
+    let arguments = ["--json", "eval", "1", "--upstream", "extension", "--policy", "open"];
+    let mut running = world.start(&arguments);
+    let mut attached = 0;
+    // Chrome's words for it are the extension's business; this is what it says then.
+    let held = json!({"code": "DEVTOOLS_OPEN", "message": "Another debugger is attached to this tab."});
+    while running.try_wait().expect("our own child").is_none() {
+        let asked = played.line.read_message(Instant::now() + Duration::from_millis(100));
+        let Some(asked) = asked.expect("the daemon is there") else { continue };
+        let id = asked["id"].clone();
+        match asked["do"].as_str() {
+            Some("attach") => {
+                attached += 1;
+                played.line.say(&json!({"id": id, "failed": held}));
+            }
+            Some(_) => played.line.say(&json!({"id": id, "ok": {}})),
+            None => {}
+        }
+    }
+    let told = wait(running, &arguments);
+    assert_eq!(told.failure(), ("DEVTOOLS_OPEN".to_owned(), 1), "{told:?}");
+    assert!(
+        told.json()["error"]["hint"].as_str().is_some_and(|hint| hint.contains("other debugger")),
+        "{told:?}"
+    );
+    assert!(attached <= 2, "each of what the action needs is asked for once: {attached}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn ended(child: Child) -> Outcome {
 }
 
 #[test]
-fn questions_are_answered_in_the_popup_and_the_first_answer_counts() {
+fn t15_questions_are_answered_in_the_popup_and_the_first_answer_counts() {
     let site = FixtureSite::start();
     let world = World::new();
     let browser = own_browser(&world);

@@ -27,7 +27,7 @@ fn addresses(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn f07_f11_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_harm_no_other() {
+fn f02_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_harm_no_other() {
     let (world, site) = (World::new(), FixtureSite::start());
     let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());
@@ -71,7 +71,7 @@ fn f07_f11_tabs_that_close_go_where_none_may_follow_or_crash_are_told_of_and_har
 }
 
 #[test]
-fn f09_a_tab_that_sleeps_is_woken_by_its_use() {
+fn f10_a_tab_that_sleeps_is_woken_by_its_use() {
     let (world, site) = (World::new(), FixtureSite::start());
     let browser = connected_browser(&world);
     let mut user = CdpClient::connect(&browser.websocket());

@@ -4,12 +4,16 @@ use std::fs;
 
 use serde_json::Value;
 
+use crate::either_browser::launched;
 use crate::fixture_site::FixtureSite;
 use crate::world::World;
 
 #[test]
 fn a_page_is_read_as_text_html_markdown_and_links() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(read_a_page);
+}
+
+pub(crate) fn read_a_page(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/article")]);
     let heading = world.eval("document.querySelector('article h1, main h1, h1').textContent.trim()");
     let text = world.run(&["get-text"]).succeeded();
@@ -70,7 +74,10 @@ fn a_page_is_pictured_and_printed() {
 
 #[test]
 fn values_points_and_console_lines_are_told() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(tell_values);
+}
+
+pub(crate) fn tell_values(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/console/errors")]);
     world.run(&["console", "--clear"]).succeeded();
     world.run(&["click", "#log-line", "--then", "click", "#exception"]).succeeded();

@@ -1,5 +1,5 @@
-//! The bar on which Chrome says that a tab is being debugged, as the user presses it: the real button of the browser's own
-//! window. Chromium tells of its window and takes a pointer there when it is started for that.
+//! The bar on which Chrome says that a tab is being debugged, as the user presses it: the real button of the browser's
+//! own window. Chromium tells of its window and takes a pointer there when it is started for that.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! What happens to the line and the debugger while the user's own browser is driven: a browser that falls silent, Cancel
-//! on Chrome's bar, frames that go nowhere, other debuggers, parts of pages that are held, dialogs that two answer.
+//! What happens to the line and the debugger while the user's own browser is driven: a browser that falls silent,
+//! Cancel on Chrome's bar, frames that go nowhere, other debuggers, parts of pages that are held, dialogs that two answer.
 
 use std::time::{Duration, Instant};
 
@@ -153,7 +153,8 @@ fn f11_f12_nothing_is_held_for_who_does_not_want_it_and_the_first_answer_to_a_di
     let page = client.open_page("about:blank").session;
     client.call("Page.enable", json!({}), Some(&page));
 
-    // F11: the client has everything held that comes up below its page, wants to be told of none of it, and lets none run.
+    // F11: the client has everything held that comes up below its page, wants to be told of none of it, and lets none
+    // run.
     let filter = json!([{"type": "worker", "exclude": true}, {"type": "iframe", "exclude": true}, {}]);
     for filter in [filter, json!([{}])] {
         let hold =

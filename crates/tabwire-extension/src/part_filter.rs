@@ -1,5 +1,5 @@
-//! Which kinds of frames and workers below a page a cdp session wants to hear of. The browser is not told: it holds what
-//! it is told to leave out, and nobody could let that run (Chromium 156).
+//! Which kinds of frames and workers below a page a cdp session wants to hear of. The browser is not told: it holds
+//! what it is told to leave out, and nobody could let that run (Chromium 156).
 
 use serde_json::Value;
 

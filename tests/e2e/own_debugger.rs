@@ -1,5 +1,6 @@
 //! What happens to the line and the debugger while the user's own browser is driven: a browser that falls silent,
-//! Cancel on Chrome's bar, frames that go nowhere, other debuggers, parts of pages that are held, dialogs that two answer.
+//! Cancel on Chrome's bar, frames that go nowhere, other debuggers, parts of pages that are held, dialogs that two
+//! answer.
 
 use std::time::{Duration, Instant};
 

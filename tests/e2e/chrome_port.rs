@@ -1,112 +1,22 @@
 //! A program that stands in for Chrome on a port: discovery, clients, and a browser that goes and comes back.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::cdp_client::CdpClient;
-use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, browser, stand_in, stand_ins};
+use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, browser, stand_ins};
 use crate::chromium::Chromium;
 use crate::fixture_site::FixtureSite;
+use crate::port_chrome::PortChrome;
 use crate::process::{is_running, kill, signal};
-use crate::waiting::{eventually, find_eventually};
+use crate::waiting::eventually;
 use crate::world::{World, await_end};
 
 /// What a stand-in's own requests are numbered from; no client may ever see one.
 const OWN_IDS: u64 = 9_000_000_000_000;
-
-/// A stand-in that listens on a port, started by the test itself.
-struct PortChrome {
-    child: Child,
-    address: String,
-    log: PathBuf,
-}
-
-impl PortChrome {
-    fn start(world: &World, more: &[&str]) -> Self {
-        let log = world.home().join("chrome.log");
-        let mut command =
-            world.command(stand_in(world), &["--headless", "--no-sandbox", "--remote-debugging-port=0"]);
-        let mut child = command
-            .args(more)
-            .env("TABWIRE_CHROME_LOG", &log)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("the stand-in starts");
-        let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
-        let mut said = Vec::new();
-        let address = loop {
-            let line =
-                lines.next().unwrap_or_else(|| panic!("it ended: {said:?}\n{}", world.log())).expect("text");
-            if let Some(address) = line.strip_prefix("DevTools listening on ") {
-                break address.to_owned();
-            }
-            said.push(line);
-        };
-        // Whatever else it says is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-        Self { child, address, log }
-    }
-
-    fn pid(&self) -> i32 {
-        i32::try_from(self.child.id()).expect("a process number")
-    }
-
-    fn port(&self) -> u16 {
-        let rest = self.address.strip_prefix("ws://127.0.0.1:").expect("an address of this machine");
-        rest.split('/').next().and_then(|port| port.parse().ok()).expect("a port")
-    }
-
-    fn path(&self) -> &str {
-        let at = self.address.find("/devtools/").expect("a path");
-        &self.address[at..]
-    }
-
-    /// Waits until it has noticed a loss so many times.
-    fn degrades(&self, times: usize) {
-        eventually("it notices the loss", 15, || {
-            self.log().matches("runtimeState=\"degraded\"").count() == times
-        });
-    }
-
-    fn log(&self) -> String {
-        fs::read_to_string(&self.log).unwrap_or_default()
-    }
-
-    /// Asks over HTTP; gives the status and the body.
-    fn http(&self, method: &str, path: &str, headers: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port())).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
-        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
-    }
-
-    fn json(&self, path: &str) -> Value {
-        let (status, body) = self.http("GET", path, "Host: localhost\r\n");
-        assert_eq!(status, 200, "{path}: {body}");
-        serde_json::from_str(&body).expect("JSON")
-    }
-
-    /// Waits for its end and gives its exit code.
-    fn end(&mut self) -> Option<i32> {
-        find_eventually(20, || self.child.try_wait().expect("our own child")).expect("it ends").code()
-    }
-}
-
-impl Drop for PortChrome {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 /// A directory for a profile in a world.
 fn profile(world: &World) -> String {

@@ -54,6 +54,12 @@ impl BrowserLink {
         Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging, board }
     }
 
+    /// A browser whose frames PowerShell of Windows relays.
+    pub(crate) fn of_relay((source, sink): (FrameSource, FrameSink)) -> Self {
+        let (keeper, earlier_house, staging, board) = (None, None, None, None);
+        Self { kind: UpstreamKind::Websocket, source, sink, keeper, earlier_house, staging, board }
+    }
+
     /// Has downloads in shared contexts saved in this directory until they go to their clients.
     #[must_use]
     pub fn with_staging(mut self, directory: PathBuf) -> Self {

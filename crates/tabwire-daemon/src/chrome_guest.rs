@@ -112,15 +112,24 @@ impl ChromeGuest {
     fn describe(&self, wish: &ChromeOpening) -> ChromeOpened {
         let descriptor = self.served.descriptor.as_ref();
         let address = self.served.address.as_ref();
+        let windows = self.served.windows.as_ref();
         ChromeOpened {
             ownership: if self.ownership.may_close() { "launched" } else { "attached" }.to_owned(),
             browser: descriptor.map(|descriptor| descriptor.id.clone()),
             product: descriptor
                 .and_then(|descriptor| descriptor.version.clone())
-                .or_else(|| address.and_then(|address| address.product().map(str::to_owned))),
-            pid: descriptor.map(|descriptor| descriptor.browser.pid()),
-            debugging_port: address.and_then(|address| address.expose().port()),
-            profile: descriptor.map(|descriptor| descriptor.profile.clone()).or_else(|| wish.profile.clone()),
+                .or_else(|| address.and_then(|address| address.product().map(str::to_owned)))
+                .or_else(|| windows.and_then(|windows| windows.product.clone())),
+            pid: descriptor
+                .map(|descriptor| descriptor.browser.pid())
+                .or_else(|| windows.and_then(|windows| i32::try_from(windows.pid).ok())),
+            debugging_port: address
+                .and_then(|address| address.expose().port())
+                .or_else(|| windows.map(|windows| windows.port)),
+            profile: descriptor
+                .map(|descriptor| descriptor.profile.clone())
+                .or_else(|| windows.map(|windows| windows.profile.clone().into()))
+                .or_else(|| wish.profile.clone()),
         }
     }
 
@@ -161,7 +170,7 @@ impl ChromeGuest {
             let _sharing = self.daemon.fleet.sharing.lock().await;
             let others = self.served.remove_user();
             let is_headless =
-                self.served.descriptor.as_ref().is_some_and(|found| found.display == Display::Headless);
+                self.served.ownership.may_close() && self.served.display() == Some(Display::Headless);
             let ends = is_headless || (has_closed && self.ownership.may_close()) || self.served.hub.is_gone();
             if others == 0 && ends {
                 if let Err(failure) = self.daemon.fleet.stop(&self.served).await {
@@ -171,7 +180,8 @@ impl ChromeGuest {
             }
             others
         };
-        if others == 0 && !self.served.ownership.may_close() {
+        // A browser of Windows is found again by its profile, and needs nobody to keep it.
+        if others == 0 && (!self.served.ownership.may_close() || self.served.windows.is_some()) {
             return self.served.hub.let_go().await;
         }
         if others == 0 {

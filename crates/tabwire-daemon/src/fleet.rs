@@ -13,7 +13,7 @@ use tabwire_browser::{
 };
 use tabwire_cdp::{TaskGroup, TransportError};
 use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
-use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, SessionKey};
+use tabwire_wire::{BrowserId, ErrorCode, Failure, InstanceId, SessionKey, UpstreamKind};
 
 use crate::browser_link::BrowserLink;
 use crate::config::DaemonConfig;
@@ -23,6 +23,7 @@ use crate::hub::Hub;
 use crate::limits::{EXTENSION_DEADLINE, KEEPER_DEADLINE, LAUNCH_DEADLINE, LINK_DEADLINE};
 use crate::live_session::LiveSession;
 use crate::served_browser::{Fate, POOL, ServedBrowser};
+use crate::shared_powershell::SharedPowershell;
 use crate::sweeping::sweep_all;
 
 /// The browsers of one daemon.
@@ -30,11 +31,13 @@ use crate::sweeping::sweep_all;
 pub struct Fleet {
     pub(crate) config: DaemonConfig,
     instance: InstanceId,
-    tasks: TaskGroup,
+    pub(crate) tasks: TaskGroup,
     served: Mutex<Vec<Weak<ServedBrowser>>>,
     extensions: Arc<ExtensionDesk>,
     /// Held while a browser that sessions share is looked for, started or given up.
     pub(crate) sharing: tokio::sync::Mutex<()>,
+    /// The PowerShell of Windows, while somebody needs it.
+    pub(crate) powershell: SharedPowershell,
 }
 
 impl Fleet {
@@ -51,6 +54,7 @@ impl Fleet {
             extensions,
             served: Mutex::new(Vec::new()),
             sharing: tokio::sync::Mutex::default(),
+            powershell: SharedPowershell::default(),
         }
     }
 
@@ -239,7 +243,10 @@ impl Fleet {
         let link = BrowserLink::of_extension(browser.serve().await?, browser.board.clone());
         tracing::info!(install = %browser.install, product = %browser.product, "the user's own browser is used");
         let extension = Some((browser.install.clone(), browser.run()));
-        self.serve_as(link, Ownership::Attached, None, None, extension).await
+        let make = |hub, upstream| {
+            ServedBrowser::new(hub, upstream, Ownership::Attached, None, None).with_extension(extension)
+        };
+        self.serve_as(link, make).await
     }
 
     async fn serve(
@@ -249,16 +256,15 @@ impl Fleet {
         descriptor: Option<BrowserDescriptor>,
         address: Option<WebsocketAddress>,
     ) -> Result<Arc<ServedBrowser>, Failure> {
-        self.serve_as(link, ownership, descriptor, address, None).await
+        let make = |hub, upstream| ServedBrowser::new(hub, upstream, ownership, descriptor, address);
+        self.serve_as(link, make).await
     }
 
-    async fn serve_as(
+    /// Serves a browser from now on, as whatever it is made to be.
+    pub(crate) async fn serve_as(
         &self,
         link: BrowserLink,
-        ownership: Ownership,
-        descriptor: Option<BrowserDescriptor>,
-        address: Option<WebsocketAddress>,
-        extension: Option<(String, BrowserRun)>,
+        make: impl FnOnce(Hub, UpstreamKind) -> ServedBrowser,
     ) -> Result<Arc<ServedBrowser>, Failure> {
         let upstream = link.kind;
         let hub = Hub::start(link, &self.tasks);
@@ -266,11 +272,10 @@ impl Fleet {
             Failure::new(ErrorCode::BrowserGone, format!("The browser could not be used: {gone}."))
                 .with_hint("Run `tabwire doctor`, or look at `tabwire daemon logs`.")
         })?;
-        if let Some(descriptor) = &descriptor {
-            self.watch_for_leftover(&hub, descriptor);
+        let served = Arc::new(make(hub, upstream));
+        if let Some(descriptor) = &served.descriptor {
+            self.watch_for_leftover(&served.hub, descriptor);
         }
-        let served = ServedBrowser::new(hub, upstream, ownership, descriptor, address);
-        let served = Arc::new(served.with_extension(extension));
         let mut list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
         list.retain(|weak| weak.strong_count() > 0);
         list.push(Arc::downgrade(&served));
@@ -306,6 +311,11 @@ impl Fleet {
 
     /// Ends a launched browser and waits until it is gone; an attached one is only let go.
     pub(crate) async fn stop(&self, served: &ServedBrowser) -> Result<(), Failure> {
+        if let Some(windows) = served.windows.as_ref().filter(|_| served.ownership.may_close()) {
+            let ended = windows.stop().await;
+            served.hub.let_go().await;
+            return ended;
+        }
         let Some(descriptor) = served.descriptor.as_ref().filter(|_| served.ownership.may_close()) else {
             served.hub.let_go().await;
             return Ok(());

@@ -232,3 +232,30 @@ pub const CHROME_OPENING_BYTES: usize = 1024 * 1024;
 
 /// How long a live browser on a profile is looked for before the profile counts as taken by a stranger.
 pub const CHROME_SEARCH: Duration = Duration::from_secs(5);
+
+/// How long PowerShell of Windows may take until its script runs: it compiles a class first.
+pub const POWERSHELL_START: Duration = Duration::from_secs(20);
+
+/// How long PowerShell may take to find a browser, find a port, or end a browser: all processes are looked at.
+pub const POWERSHELL_PATIENCE: Duration = Duration::from_secs(8);
+
+/// How long PowerShell may take to start a browser, which a virus scanner may look at first.
+pub const POWERSHELL_LAUNCH: Duration = Duration::from_secs(15);
+
+/// How long a browser of Windows may take until its port answers.
+pub const WINDOWS_BROWSER_START: Duration = Duration::from_secs(30);
+
+/// Pause between two looks at such a port.
+pub const WINDOWS_PORT_LOOK: Duration = Duration::from_millis(200);
+
+/// How long PowerShell may take to end once its input is closed.
+pub const POWERSHELL_END: Duration = Duration::from_secs(3);
+
+/// Lines that may wait for PowerShell to read them.
+pub const POWERSHELL_LINES: usize = 256;
+
+/// Lines that are not understood before PowerShell counts as broken: a profile or a policy may print a few.
+pub const POWERSHELL_NOISE: usize = 64;
+
+/// Browsers of Windows that are remembered as started by this daemon; far more than run at once.
+pub const WINDOWS_LAUNCHES: usize = 256;

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use tabwire_browser::{BrowserDescriptor, BrowserRun, Ownership, WebsocketAddress, new_instance_id};
+use tabwire_browser::{BrowserDescriptor, BrowserRun, Display, Ownership, WebsocketAddress, new_instance_id};
 use tabwire_wire::UpstreamKind;
 
 use crate::hub::Hub;
+use crate::windows_browser::WindowsBrowser;
 
 /// One browser being served.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct ServedBrowser {
     pub(crate) descriptor: Option<BrowserDescriptor>,
     /// Where it was reached, when it is attached.
     pub(crate) address: Option<WebsocketAddress>,
+    /// What is known of it there, when it is a browser of Windows.
+    pub(crate) windows: Option<WindowsBrowser>,
     /// Which of the user's own browsers it is, and which run of it.
     extension: Option<(String, BrowserRun)>,
     /// How many sessions use it.
@@ -55,7 +58,19 @@ impl ServedBrowser {
         address: Option<WebsocketAddress>,
     ) -> Self {
         let (users, epochs) = (AtomicUsize::new(0), Mutex::default());
-        Self { hub, upstream, ownership, descriptor, address, extension: None, users, epochs }
+        let (windows, extension) = (None, None);
+        Self { hub, upstream, ownership, descriptor, address, windows, extension, users, epochs }
+    }
+
+    /// The same, as a browser of Windows.
+    pub(crate) fn with_windows(self, windows: WindowsBrowser) -> Self {
+        Self { windows: Some(windows), ..self }
+    }
+
+    /// Whether it has a window, when that is known.
+    pub(crate) fn display(&self) -> Option<Display> {
+        let windows = self.windows.as_ref().map(|windows| windows.display);
+        self.descriptor.as_ref().map(|descriptor| descriptor.display).or(windows)
     }
 
     /// The same, as one of the user's own browsers.

@@ -1,4 +1,4 @@
-//! Programs the tests drive: a fixture site, a fake browser, a chaos proxy.
+//! Programs the tests drive: a fixture site, a fake browser, a fake PowerShell, a chaos proxy.
 //!
 //! Nothing here is part of the product. The crate depends on no other crate of the workspace, so that a
 //! mistake in the product cannot hide behind the same mistake in its test double.
@@ -7,6 +7,7 @@ pub mod bench;
 mod chaos_pipeline;
 mod chaos_proxy;
 pub mod fake_browser;
+pub mod fake_powershell;
 mod http_request;
 pub mod limits;
 mod sha1;

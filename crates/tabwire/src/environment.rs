@@ -49,6 +49,24 @@ const OTHERS: &[Variable] = &[
     ),
     variable("TABWIRE_CHROME_LOG", "A file that `tabwire chrome` logs to, beyond what the daemon logs."),
     variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` passes on flags that weaken the browser."),
+    variable(
+        "TABWIRE_CHROME_HOST",
+        "`windows`: `tabwire chrome` uses a browser of Windows from within WSL; `local`: never. Otherwise one of Windows \
+         where its profile or program is named as Windows names it.",
+    ),
+    variable(
+        "TABWIRE_CHROME_POWERSHELL",
+        "The program of PowerShell through which Windows is reached from WSL.",
+    ),
+    variable(
+        "TABWIRE_CHROME_WINDOWS_PORT",
+        "The debugging port that a browser of Windows gets, and no other.",
+    ),
+    variable(
+        "WSL_DISTRO_NAME",
+        "What Windows calls this system; set by WSL, and read to know that it is there.",
+    ),
+    variable("WSL_INTEROP", "Set by WSL; handed to PowerShell, without which it does not start."),
     variable("NO_COLOR", "Set to anything: no colours."),
     variable("CLICOLOR", "`0`: no colours."),
     variable("CLICOLOR_FORCE", "Set to anything but `0`: colours even when the output is no terminal."),

@@ -62,8 +62,12 @@ pub const MCP_SEEN_CALLS: usize = 1024;
 /// How long a browser may take to tell its version to somebody who asks its stand-in.
 pub const CHROME_VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
-/// How long a stand-in waits for its browser: the daemon's own time for a launch, and some.
-pub const CHROME_OPEN_DEADLINE: Duration = Duration::from_secs(60);
+/// How long a stand-in waits for its browser: the daemon's own time for a launch, and some. On Windows several programs
+/// are started for one browser, each with its own limit.
+pub const CHROME_OPEN_DEADLINE: Duration = Duration::from_secs(90);
+
+/// How long a tool of WSL (`wslpath`, `wslinfo`) may take; usual are a few milliseconds.
+pub const WSL_TOOL_DEADLINE: Duration = Duration::from_secs(2);
 
 /// How long a stand-in that is asked to end waits until its browser is gone.
 pub const CHROME_END_DEADLINE: Duration = Duration::from_secs(20);

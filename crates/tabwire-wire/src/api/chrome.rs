@@ -40,6 +40,41 @@ pub struct ChromeOpening {
     pub outlives_browser: bool,
     /// Whether the client is shown what other clients have opened.
     pub sees_everything: bool,
+    /// How the browser is reached when it is one of Windows, from within WSL.
+    pub windows: Option<WindowsWish>,
+}
+
+/// A browser of Windows, and the way to it from within WSL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WindowsWish {
+    /// The PowerShell to start, as a program of this system.
+    pub powershell: PathBuf,
+    /// The script that it runs, as Windows names it.
+    pub script: String,
+    /// The profile directory as Windows names it, variables included; says which browser is meant.
+    pub profile: String,
+    /// The browser's program as Windows names it; looked for there if left out.
+    pub executable: Option<String>,
+    /// The debugging port that the browser is to have there.
+    pub port: WindowsPort,
+    /// Whether Windows and this system have one loopback, so that the port is reached without a relay.
+    pub shares_loopback: bool,
+    /// Variables that PowerShell is started with, without which Windows programs do not start here.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// Which debugging port a browser of Windows is to have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowsPort {
+    /// Any that is free.
+    #[default]
+    Any,
+    /// This one if it is free, else any.
+    Wished(u16),
+    /// This one and no other.
+    Fixed(u16),
 }
 
 /// What the daemon tells a stand-in, one line each.

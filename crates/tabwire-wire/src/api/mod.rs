@@ -13,7 +13,10 @@ mod policy_profile;
 mod session_options;
 mod session_status;
 
-pub use chrome::{CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord};
+pub use chrome::{
+    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord, WindowsPort,
+    WindowsWish,
+};
 pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};

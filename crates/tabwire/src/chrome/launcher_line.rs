@@ -26,6 +26,8 @@ pub(super) struct LauncherLine {
     pub(super) pipe: bool,
     /// The port it wants to connect to; 0 for any.
     pub(super) port: Option<u16>,
+    /// The port that a browser of Windows is to have there.
+    pub(super) own_port: Option<u16>,
     pub(super) profile: Option<PathBuf>,
     pub(super) headless: bool,
     /// Whether it wants no window at the start.
@@ -48,6 +50,7 @@ const TAKES_VALUE: &[&str] = &[
     "remote-debug-port",
     "remote-debugging-address",
     "remote-debug-address",
+    "tabwire-remote-debugging-port",
 ];
 
 const LOOPBACK: &str = "it is served on 127.0.0.1 and nowhere else";
@@ -103,6 +106,10 @@ impl LauncherLine {
             "remote-debugging-port" | "remote-debug-port" => {
                 let port = given.and_then(|port| port.parse().ok());
                 self.port = Some(port.ok_or_else(|| bad_flag(word, "it needs a port from 0 to 65535"))?);
+            }
+            "tabwire-remote-debugging-port" => {
+                let port = given.and_then(|port| port.parse().ok()).filter(|port| *port != 0);
+                self.own_port = Some(port.ok_or_else(|| bad_flag(word, "it needs a port from 1 to 65535"))?);
             }
             "user-data-dir" | "userDataDir" => self.profile = given.map(PathBuf::from),
             "headless" => self.headless = true,

@@ -13,6 +13,7 @@ mod port;
 mod settings;
 mod signals;
 mod version;
+mod windows;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -67,7 +68,7 @@ fn serve(arguments: &[OsString], pipe: Option<DebuggingPipe>, printer: Printer) 
     let line = LauncherLine::parse(arguments)?;
     match line.errand {
         Errand::Version => {
-            printer.plain(&version::ask(&settings, &environment)?);
+            printer.plain(&version::ask(&line, &settings, &environment)?);
             return Ok(ExitCode::SUCCESS);
         }
         Errand::Explain => {
@@ -80,7 +81,8 @@ fn serve(arguments: &[OsString], pipe: Option<DebuggingPipe>, printer: Printer) 
     if let Some(path) = &settings.log {
         log::start(path)?;
     }
-    let plan = Plan::make(&line, &settings, pipe.is_some())?;
+    let mut plan = Plan::make(&line, &settings, pipe.is_some())?;
+    plan.prepare(&environment, &settings)?;
     match (plan.port, pipe) {
         (None, Some(pipe)) => pipe_mode::run(&plan, pipe, &environment),
         (Some(_), pipe) => port::run(plan, pipe.filter(|_| line.pipe), &environment),

@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use tabwire_browser::new_instance_id;
-use tabwire_wire::api::ChromeOpening;
+use tabwire_wire::api::{ChromeOpening, WindowsPort};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::launcher_line::LauncherLine;
 use super::settings::ChromeSettings;
+use super::windows::{self, WindowsPlan};
+use crate::environment::Environment;
 
 /// How the launcher is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub(super) struct Plan {
     /// The port to listen on; 0 for any.
     pub(super) port: Option<u16>,
     pub(super) opening: ChromeOpening,
+    /// What is asked of Windows, when a browser of it is meant.
+    pub(super) windows: Option<WindowsPlan>,
 }
 
 impl Plan {
@@ -59,12 +63,17 @@ impl Plan {
             (false, Some(_)) => TransportMode::Port,
             (false, None) => return Err(no_transport()),
         };
+        let windows = match windows::is_meant(line, settings)? {
+            true => Some(WindowsPlan::make(line, settings)?),
+            false => None,
+        };
+        let arguments = windows.as_ref().map_or(&line.passed, |windows| &windows.arguments);
         let opening = ChromeOpening {
-            profile: profile_of(line, settings)?,
+            profile: if windows.is_some() { local_profile(line) } else { profile_of(line, settings)? },
             name: new_instance_id()?.to_string(),
             browser: settings.browser.clone(),
             headless: line.headless,
-            arguments: line.passed.clone(),
+            arguments: arguments.clone(),
             addresses: line.addresses.clone(),
             start_window: !line.windowless,
             window: line.window,
@@ -73,9 +82,31 @@ impl Plan {
             environment: settings.variables.iter().cloned().collect(),
             outlives_browser: false,
             sees_everything: false,
+            windows: windows.as_ref().map(|windows| windows.wish.clone()),
         };
-        Ok(Self { mode, port, opening })
+        Ok(Self { mode, port, opening, windows })
     }
+
+    /// Does what has to be done on this system before a browser of Windows is asked for.
+    ///
+    /// # Errors
+    /// When our files cannot be written.
+    pub(super) fn prepare(
+        &mut self,
+        environment: &Environment,
+        settings: &ChromeSettings,
+    ) -> Result<(), Failure> {
+        if let Some(windows) = &mut self.windows {
+            windows.prepare(environment, &settings.wsl)?;
+            self.opening.windows = Some(windows.wish.clone());
+        }
+        Ok(())
+    }
+}
+
+/// The directory of this system that a launcher of a browser of Windows looks into for the port.
+fn local_profile(line: &LauncherLine) -> Option<PathBuf> {
+    line.profile.clone().filter(|profile| profile.is_dir())
 }
 
 /// The directory that says which browser is meant, as a whole path: the daemon is elsewhere.
@@ -123,12 +154,49 @@ pub(super) fn explain(
         let any = if wanted == 0 { " (any that is free)" } else { "" };
         say("port", &format!("127.0.0.1:{wanted}{any}"));
     }
+    if windows::is_meant(line, settings)? {
+        let WindowsPlan { wish, arguments, mistaken } = WindowsPlan::make(line, settings)?;
+        say("host", &format!("Windows, through {}", wish.powershell.display()));
+        say("profile", &format!("{}: a browser that runs on it in Windows is used", wish.profile));
+        say("its port", &windows_port(wish.port));
+        let way = if wish.shares_loopback {
+            "directly: both systems have one loopback"
+        } else {
+            "through PowerShell"
+        };
+        say("frames", way);
+        for (before, after) in line.passed.iter().zip(&arguments).filter(|(before, after)| before != after) {
+            say("converted", &format!("{before}: {after}"));
+        }
+        if let Some(mistaken) = mistaken {
+            say("removed", &format!("{}, if it is empty: it is meant to be on Windows", mistaken.display()));
+        }
+        say("window", if line.headless { "none" } else { "yes" });
+        say("browser", wish.executable.as_deref().unwrap_or("Chrome where Windows has it"));
+        return Ok(finish_explanation(line, text));
+    }
     match profile_of(line, settings)? {
         Some(profile) => say("profile", &format!("{}: a browser that runs on it is used", profile.display())),
         None => say("profile", "none given: a new one, removed with the browser"),
     }
     say("window", if line.headless { "none" } else { "yes" });
     say("browser", settings.browser.as_deref().unwrap_or("the first that is found"));
+    Ok(finish_explanation(line, text))
+}
+
+fn windows_port(port: WindowsPort) -> String {
+    match port {
+        WindowsPort::Any => "any that is free there".to_owned(),
+        WindowsPort::Wished(port) => format!("{port} if it is free there, else any"),
+        WindowsPort::Fixed(port) => format!("{port} and no other"),
+    }
+}
+
+/// What becomes of each flag, below what was said already.
+fn finish_explanation(line: &LauncherLine, mut text: String) -> String {
+    let mut say = |key: &str, value: &str| {
+        let _ = writeln!(text, "{key:<11} {value}");
+    };
     for flag in &line.passed {
         say("passed on", flag);
     }
@@ -139,7 +207,7 @@ pub(super) fn explain(
         say("opens", address);
     }
     text.truncate(text.trim_end().len());
-    Ok(text)
+    text
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use tabwire_wire::{ErrorCode, Failure};
 
+use super::windows::Wsl;
 use crate::config::Key;
 use crate::environment::Environment;
 
@@ -34,6 +35,28 @@ pub(super) struct ChromeSettings {
     pub(super) log: Option<PathBuf>,
     /// Variables for the browser.
     pub(super) variables: Vec<(String, String)>,
+    /// Which system's browser is meant.
+    pub(super) host: HostChoice,
+    /// The program of PowerShell.
+    pub(super) powershell: Option<PathBuf>,
+    /// The port that a browser of Windows gets there.
+    pub(super) windows_port: Option<u16>,
+    /// What WSL needs to start a program of Windows.
+    pub(super) interop: Option<String>,
+    /// The Windows around this system.
+    pub(super) wsl: Wsl,
+}
+
+/// Which system's browser the user means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum HostChoice {
+    /// Nothing was said: it depends on the names that are used.
+    #[default]
+    Unsaid,
+    /// This system's.
+    Local,
+    /// That of the Windows around it.
+    Windows,
 }
 
 impl ChromeSettings {
@@ -43,17 +66,24 @@ impl ChromeSettings {
     /// When a variable says what cannot be meant.
     pub(super) fn read(environment: &Environment) -> Result<Self, Failure> {
         let of_browser = environment.settings.iter().find(|(key, _)| *key == Key::Browser);
-        let port = match text("TABWIRE_CHROME_PORT") {
-            None => None,
-            Some(port) => Some(port.parse().map_err(|_| bad_port(&port))?),
+        let host = match text("TABWIRE_CHROME_HOST").as_deref() {
+            None => HostChoice::Unsaid,
+            Some("local") => HostChoice::Local,
+            Some("windows") => HostChoice::Windows,
+            Some(other) => return Err(bad_host(other)),
         };
         Ok(Self {
             browser: text("TABWIRE_CHROME_EXECUTABLE").or_else(|| of_browser.map(|(_, value)| value.clone())),
             profile: text("TABWIRE_CHROME_PROFILE").map(PathBuf::from),
-            port,
+            port: port("TABWIRE_CHROME_PORT")?,
             allow_dangerous: text("TABWIRE_CHROME_DANGEROUS").is_some_and(|value| value == "1"),
             log: text("TABWIRE_CHROME_LOG").map(PathBuf::from),
             variables: PASSED_ON.iter().filter_map(|name| Some(((*name).to_owned(), text(name)?))).collect(),
+            host,
+            powershell: text("TABWIRE_CHROME_POWERSHELL").map(PathBuf::from),
+            windows_port: port("TABWIRE_CHROME_WINDOWS_PORT")?,
+            interop: text("WSL_INTEROP"),
+            wsl: Wsl { distribution: text("WSL_DISTRO_NAME"), search_path: environment.path.clone() },
         })
     }
 }
@@ -62,7 +92,17 @@ fn text(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn bad_port(port: &str) -> Failure {
-    Failure::new(ErrorCode::BadArgs, format!("TABWIRE_CHROME_PORT is `{port}`, which is no port."))
+fn port(name: &str) -> Result<Option<u16>, Failure> {
+    let parsed = text(name).map(|port| port.parse().map_err(|_| bad_port(name, &port)));
+    parsed.transpose()
+}
+
+fn bad_port(name: &str, port: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("{name} is `{port}`, which is no port."))
         .with_hint("Set it to a number from 0 to 65535, or not at all.")
+}
+
+fn bad_host(host: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("TABWIRE_CHROME_HOST is `{host}`, which is no system."))
+        .with_hint("Set it to `windows` or `local`, or not at all.")
 }

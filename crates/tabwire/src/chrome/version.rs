@@ -5,7 +5,9 @@ use std::time::Instant;
 use tabwire_browser::finder;
 use tabwire_wire::Failure;
 
+use super::launcher_line::LauncherLine;
 use super::settings::ChromeSettings;
+use super::windows::{self, WindowsPlan};
 use crate::environment::Environment;
 use crate::limits::CHROME_VERSION_DEADLINE;
 
@@ -13,7 +15,14 @@ use crate::limits::CHROME_VERSION_DEADLINE;
 ///
 /// # Errors
 /// When there is none, or it does not answer.
-pub(super) fn ask(settings: &ChromeSettings, environment: &Environment) -> Result<String, Failure> {
+pub(super) fn ask(
+    line: &LauncherLine,
+    settings: &ChromeSettings,
+    environment: &Environment,
+) -> Result<String, Failure> {
+    if windows::is_meant(line, settings)? {
+        return windows::find_version(WindowsPlan::make(line, settings)?.wish.executable.as_deref());
+    }
     let found = finder::find(settings.browser.as_deref(), environment.path.as_deref())?;
     Ok(finder::version(&found.path, Instant::now() + CHROME_VERSION_DEADLINE)?)
 }

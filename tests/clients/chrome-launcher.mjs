@@ -1,21 +1,21 @@
 // Launches a browser the way a stock library does, and then does what it is told, one line of JSON each way.
 //
 //   node chrome-launcher.mjs --tool playwright|playwright-persistent|puppeteer-pipe|puppeteer-port
-//     --executable PATH [--profile DIRECTORY] [--arguments "--a --b=c"]
+//     --executable PATH [--profile DIRECTORY] [--arguments "--a --b=c"] [--window yes]
 //
 // Commands: {"title": URL} {"eval": EXPRESSION} {"pages": true} {"close": true}. What goes wrong is {"error": MESSAGE}.
 
 import { createInterface } from 'node:readline';
 import { readArguments } from './command-line.mjs';
 
-const settings = readArguments({ profile: '', arguments: '' }, ['tool', 'executable']);
+const settings = readArguments({ profile: '', arguments: '', window: '' }, ['tool', 'executable']);
 const args = ['--no-sandbox', ...settings.arguments.split(' ').filter(Boolean)];
 const say = (line) => console.log(JSON.stringify(line));
 const STEP_MILLISECONDS = 20_000;
 
 async function launchPlaywright() {
   const { chromium } = await import('playwright-core');
-  const options = { executablePath: settings.executable, args, timeout: STEP_MILLISECONDS, headless: true };
+  const options = { executablePath: settings.executable, args, timeout: STEP_MILLISECONDS, headless: !settings.window };
   if (settings.tool === 'playwright-persistent') {
     const context = await chromium.launchPersistentContext(settings.profile, options);
     return { newPage: () => context.newPage(), pages: () => context.pages(), close: () => context.close(), context };

@@ -10,7 +10,7 @@ use crate::cdp_client::CdpClient;
 use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, browser, stand_ins};
 use crate::chromium::Chromium;
 use crate::fixture_site::FixtureSite;
-use crate::port_chrome::PortChrome;
+use crate::port_chrome::{PortChrome, ask_port};
 use crate::process::{is_running, kill, signal};
 use crate::waiting::eventually;
 use crate::world::{World, await_end};
@@ -51,13 +51,29 @@ fn a_port_is_served_as_chrome_serves_it() {
     assert_eq!(chrome.http("PUT", &close, "Host: 127.0.0.1\r\n"), (200, "Target is closing".to_owned()));
     // What a web page could send is refused.
     assert_eq!(chrome.http("GET", "/json/version", "Host: evil.test\r\n").0, 403);
-    assert_eq!(chrome.http("GET", "/json/new?about:blank", "Host: localhost\r\n").0, 404);
+    assert_eq!(chrome.http("GET", "/json/new?about:blank", "Host: localhost\r\n").0, 405);
     let handshake = "Host: localhost\r\nOrigin: http://evil.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
                      Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
     assert_eq!(chrome.http("GET", chrome.path(), handshake).0, 403);
     assert_eq!(chrome.http("GET", "/devtools/browser/other", handshake).0, 404);
-    // Closing the browser ends it all.
+    // It is told of, and nothing that a doctor would mend.
     let browser = browser(&world);
+    let status = world.json(&["status"]);
+    let held = &status["stand_ins"][0];
+    assert_eq!(
+        (&held["ownership"], &held["headless"], &held["pid"]),
+        (&json!("launched"), &json!(true), &json!(browser.pid)),
+        "{status}"
+    );
+    assert!(
+        held["lines"].as_u64().is_some_and(|lines| lines >= 2),
+        "one of its own and one of its client: {held}"
+    );
+    assert!(world.run(&["status"]).succeeded().stdout.contains(&directory));
+    let doctor = world.run(&["doctor"]);
+    assert!(!doctor.stdout.contains("although its keeper is dead"), "{doctor:?}");
+    assert!(doctor.stdout.contains("One browser is kept, and nothing is left"), "{doctor:?}");
+    // Closing the browser ends it all.
     assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
     assert_eq!(chrome.end(), Some(0));
     await_end("the browser", 1, &[browser]);
@@ -66,6 +82,95 @@ fn a_port_is_served_as_chrome_serves_it() {
     for field in ["transportMode=\"ws\"", "runtimeState=\"connected\"", "ownership=launched", "userDataDir="]
     {
         assert!(log.contains(field), "{field} in {log}");
+    }
+}
+
+/// What differs between two browsers that are the same: ids, ports, and where the developer tools are on the web.
+fn compared(mut value: Value, port: u16) -> Value {
+    for entry in value.as_array_mut().into_iter().flatten() {
+        let id = entry["id"].as_str().unwrap_or_default().to_owned();
+        let told = entry["webSocketDebuggerUrl"].as_str().unwrap_or_default();
+        assert_eq!(told, format!("ws://127.0.0.1:{port}/devtools/page/{id}"));
+        let members = entry.as_object_mut().expect("an entry");
+        for member in ["id", "webSocketDebuggerUrl", "devtoolsFrontendUrl"] {
+            members.remove(member);
+        }
+    }
+    if let Some(members) = value.as_object_mut() {
+        members.remove("webSocketDebuggerUrl");
+    }
+    value
+}
+
+#[test]
+fn a_port_answers_as_chromiums_own_and_has_a_websocket_for_each_page() {
+    let (world, site, chromium) = (World::new(), FixtureSite::start(), Chromium::with_port());
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world), "about:blank"]);
+    let both = |method: &str, path: &str, headers: &str| {
+        let headers = format!("Host: 127.0.0.1\r\n{headers}");
+        (chrome.http(method, path, &headers), ask_port(chromium.port(), method, path, &headers))
+    };
+    let handshake = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+                     Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    for (method, path, headers) in [
+        ("GET", "/json/new", ""),
+        ("POST", "/json/new?about:blank", ""),
+        ("GET", "/json/activate/XX", ""),
+        ("GET", "/json/close/XX", ""),
+        ("PUT", "/json/close/XX", ""),
+        ("GET", "/json/nothing", ""),
+        ("GET", "/nothing", ""),
+        ("GET", "/devtools/page/XX", handshake),
+    ] {
+        let (ours, theirs) = both(method, path, headers);
+        assert_eq!(ours, theirs, "{method} {path}");
+    }
+    let parsed = |(status, body): (u16, String), port| {
+        assert_eq!(status, 200, "{body}");
+        compared(serde_json::from_str(&body).expect("JSON"), port)
+    };
+    let pages = |list: Value| -> Vec<Value> {
+        list.as_array().expect("a list").iter().filter(|entry| entry["type"] == "page").cloned().collect()
+    };
+    let (ours, theirs) = both("GET", "/json/version", "");
+    assert_eq!(parsed(ours, chrome.port()), parsed(theirs, chromium.port()));
+    for path in ["/json", "/json/list"] {
+        let (ours, theirs) = both("GET", path, "");
+        assert_eq!(pages(parsed(ours, chrome.port())), pages(parsed(theirs, chromium.port())), "{path}");
+    }
+    // A page's own websocket: no cdp session is seen, and it ends with its page.
+    for (port, name) in [(chrome.port(), "ours"), (chromium.port(), "theirs")] {
+        let (status, made) =
+            ask_port(port, "PUT", &format!("/json/new?{}", site.page("/plain")), "Host: 127.0.0.1\r\n");
+        assert_eq!(status, 200, "{name}: {made}");
+        let made: Value = serde_json::from_str(&made).expect("JSON");
+        let mut page = CdpClient::connect(made["webSocketDebuggerUrl"].as_str().expect("an address"));
+        page.call("Page.enable", json!({}), None);
+        let answer = page.ask("Runtime.evaluate", json!({"expression": "6 * 7"}), None);
+        assert_eq!(
+            (&answer["result"]["result"]["value"], answer.get("sessionId")),
+            (&json!(42), None),
+            "{name}: {answer}"
+        );
+        page.call("Page.navigate", json!({"url": site.page("/form")}), None);
+        let event = page.event("Page.loadEventFired", |_| true);
+        assert_eq!(event.get("sessionId"), None, "{name}: {event}");
+        let target = made["id"].as_str().expect("an id");
+        let path = format!("/json/activate/{target}");
+        assert_eq!(
+            ask_port(port, "GET", &path, "Host: 127.0.0.1\r\n"),
+            (200, "Target activated".to_owned()),
+            "{name}"
+        );
+        let path = format!("/json/close/{target}");
+        assert_eq!(
+            ask_port(port, "GET", &path, "Host: 127.0.0.1\r\n"),
+            (200, "Target is closing".to_owned()),
+            "{name}"
+        );
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while let Ok(Some(_)) = page.read_message(deadline) {}
+        assert!(std::time::Instant::now() < deadline, "{name}: the websocket ends with its page");
     }
 }
 

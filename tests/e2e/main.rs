@@ -11,6 +11,7 @@ mod browser_state;
 mod cancel;
 mod cdp_client;
 mod chrome;
+mod chrome_headed;
 mod chrome_launcher;
 mod chrome_port;
 mod chrome_tools;

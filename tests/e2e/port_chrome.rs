@@ -22,9 +22,13 @@ pub(crate) struct PortChrome {
 
 impl PortChrome {
     pub(crate) fn start(world: &World, more: &[&str]) -> Self {
+        Self::start_headed(world, &[&["--headless"], more].concat())
+    }
+
+    /// The same with a window.
+    pub(crate) fn start_headed(world: &World, more: &[&str]) -> Self {
         let log = world.home().join("chrome.log");
-        let mut command =
-            world.command(stand_in(world), &["--headless", "--no-sandbox", "--remote-debugging-port=0"]);
+        let mut command = world.command(stand_in(world), &["--no-sandbox", "--remote-debugging-port=0"]);
         let mut child = command
             .args(more)
             .env("TABWIRE_CHROME_LOG", &log)
@@ -73,13 +77,7 @@ impl PortChrome {
 
     /// Asks over HTTP; gives the status and the body.
     pub(crate) fn http(&self, method: &str, path: &str, headers: &str) -> (u16, String) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port())).expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
-        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
-        (head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status"), body.to_owned())
+        ask_port(self.port(), method, path, headers)
     }
 
     pub(crate) fn json(&self, path: &str) -> Value {
@@ -99,4 +97,30 @@ impl Drop for PortChrome {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Asks a debugging port over HTTP; gives the status and the body.
+pub(crate) fn ask_port(port: u16, method: &str, path: &str, headers: &str) -> (u16, String) {
+    ask_with(port, method, path, headers, "")
+}
+
+/// The same with a body.
+pub(crate) fn ask_with(port: u16, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a time limit");
+    write!(stream, "{method} {path} HTTP/1.1\r\n{headers}Connection: close\r\n\r\n{body}").expect("it reads");
+    // Chrome keeps the connection whatever it is told, so the body is read by its length.
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let start = head.len();
+        assert!(reader.read_line(&mut head).expect("it answers") > 0, "no whole head: {head}");
+        if let Some(value) = head[start..].to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a length");
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a whole body");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+    (status, String::from_utf8(body).expect("text"))
 }

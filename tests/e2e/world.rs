@@ -284,6 +284,7 @@ impl World {
             assert!(TcpStream::connect(("127.0.0.1", *port)).is_err(), "port {port} is still open");
         }
         let is_litter = |name: &String| {
+            let name = name.trim_start_matches('.');
             self.has_litter.load(Ordering::Relaxed) && name.starts_with("org.chromium.Chromium.")
         };
         for directory in ["runtime/profiles", "runtime/browsers", "tmp"] {

@@ -10,6 +10,7 @@ mod close_reason;
 mod connection;
 mod counters;
 mod deadline;
+pub mod discovery;
 mod domain_set;
 pub mod envelope;
 mod error;

@@ -6,6 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use bytes::BytesMut;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, StreamExt};
@@ -14,7 +16,7 @@ use rustls::crypto::CryptoProvider;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_websockets::{
-    ClientBuilder, CloseCode, Config, Connector, Limits, Message, WebSocketStream, upgrade,
+    ClientBuilder, CloseCode, Config, Connector, Limits, Message, ServerBuilder, WebSocketStream, upgrade,
 };
 
 use crate::farewell::Farewell;
@@ -150,6 +152,31 @@ pub fn stream_limits(ceiling: usize) -> Limits {
     Limits::default().max_payload_len(Some(ceiling))
 }
 
+/// The suffix every websocket handshake hashes with its key (RFC 6455).
+const HANDSHAKE_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+
+/// What a websocket handshake is answered with, from its headers by their names in lower case; none when a request is
+/// no handshake.
+pub fn handshake_answer<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<String> {
+    let lists = |name, wanted: &str| {
+        let value = header(name).unwrap_or_default();
+        value.split(',').any(|item| item.trim().eq_ignore_ascii_case(wanted))
+    };
+    let key = header("sec-websocket-key").unwrap_or_default();
+    let is_handshake = lists("upgrade", "websocket")
+        && lists("connection", "upgrade")
+        && header("sec-websocket-version") == Some("13")
+        && STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16);
+    is_handshake
+        .then(|| STANDARD.encode(sha1_smol::Sha1::from(format!("{key}{HANDSHAKE_SUFFIX}")).digest().bytes()))
+}
+
+/// Serves a client whose handshake was answered; messages above the ceiling are refused.
+#[must_use]
+pub fn serve(stream: Box<dyn ByteStream>, ceiling: usize) -> (FrameSource, FrameSink) {
+    split(ServerBuilder::new().config(stream_config()).limits(stream_limits(ceiling)).serve(stream))
+}
+
 /// Splits an open websocket, ours or a client's, into its two halves.
 #[must_use]
 pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, FrameSink) {
@@ -263,5 +290,35 @@ impl fmt::Debug for WebSocketSource {
 impl fmt::Debug for WebSocketSink {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("WebSocketSink").field("waiting", &self.waiting.len()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::handshake_answer;
+
+    #[test]
+    fn a_handshake_is_answered_as_the_standard_says_and_needs_all_its_parts() {
+        let headers = [
+            ("upgrade", "WebSocket"),
+            ("connection", "keep-alive, Upgrade"),
+            ("sec-websocket-version", "13"),
+            ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ];
+        let answer = |left_out: &str| {
+            handshake_answer(|name| {
+                let named = headers.iter().find(|(own, _)| *own == name && *own != left_out);
+                named.map(|(_, value)| *value)
+            })
+        };
+        assert_eq!(answer("").as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+        for (name, _) in headers {
+            assert_eq!(answer(name), None, "{name}");
+        }
+        let short = |name: &str| match name {
+            "sec-websocket-key" => Some("AAAA"),
+            other => headers.iter().find(|(own, _)| *own == other).map(|(_, value)| *value),
+        };
+        assert_eq!(handshake_answer(short), None);
     }
 }

@@ -3,22 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base64::Engine as _;
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
+use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
-use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_cdp::websocket::{ByteStream, handshake_answer, serve};
 use tabwire_journal::Asker;
 use tabwire_mux::{ClientOptions, OnLoss, Share};
 use tabwire_policy::Capability;
 use tabwire_wire::api::{ClientSlotAnswer, PolicyProfile, SessionOptions};
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio_websockets::ServerBuilder;
 
 use crate::command_guard::GuardedClient;
 use crate::daemon::Daemon;
@@ -32,9 +31,6 @@ use crate::policy_desk::now;
 use crate::server::{Answer, json as json_answer};
 use crate::session::Session;
 use crate::wish::Wish;
-
-/// The suffix every websocket handshake hashes with its key (RFC 6455).
-const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
 impl Daemon {
     /// Takes a CDP client in, and writes the journal's row of it.
@@ -84,11 +80,7 @@ impl Daemon {
                 Err(error) => return tracing::debug!(%error, "a websocket was not opened"),
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
-            let socket = ServerBuilder::new()
-                .config(stream_config())
-                .limits(stream_limits(CLIENT_MESSAGE_CEILING))
-                .serve(stream);
-            let (source, sink) = split(socket);
+            let (source, sink) = serve(stream, CLIENT_MESSAGE_CEILING);
             let guard =
                 Some(policy.guard(GuardedClient::Bare, live.options.policy(), &key, live.browser.ownership));
             let options = ClientOptions { share, on_loss: OnLoss::Close, realm: live.realm.clone(), guard };
@@ -160,15 +152,7 @@ impl Daemon {
         let (session, live) = self.served_session(scope, request).await?;
         let version = live.engine.version(ACTION_DEADLINE).await?;
         let socket = self.websocket_of(&session);
-        let body = json!({
-            "Browser": version["product"],
-            "Protocol-Version": version["protocolVersion"],
-            "User-Agent": version["userAgent"],
-            "V8-Version": version["jsVersion"],
-            "WebKit-Version": version["revision"],
-            "webSocketDebuggerUrl": socket,
-        });
-        Ok(json_answer(StatusCode::OK, &body))
+        Ok(json_answer(StatusCode::OK, &version_body(&version, &socket)))
     }
 
     /// `/json/list`: the session's tabs. All are reached through the one websocket of the browser.
@@ -243,22 +227,13 @@ pub(crate) fn switching(accept: HeaderValue) -> Answer {
 
 /// Checks a websocket handshake and computes its answer.
 pub(crate) fn accept_key(request: &Request<Incoming>) -> Result<HeaderValue, Failure> {
-    let text = |name: header::HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
-    let lists = |value: Option<&str>, wanted: &str| {
-        value.unwrap_or_default().split(',').any(|item| item.trim().eq_ignore_ascii_case(wanted))
-    };
-    let key = text(header::SEC_WEBSOCKET_KEY).unwrap_or_default();
-    let proper = lists(text(header::UPGRADE), "websocket")
-        && lists(text(header::CONNECTION), "upgrade")
-        && text(header::SEC_WEBSOCKET_VERSION) == Some("13")
-        && base64::engine::general_purpose::STANDARD.decode(key).is_ok_and(|nonce| nonce.len() == 16);
-    if !proper {
+    let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let answer = handshake_answer(header).ok_or_else(|| {
         let message = "This address speaks CDP over a websocket; the request is no websocket handshake.";
-        return Err(Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Connect with Playwright's connectOverCDP or Puppeteer's connect."));
-    }
-    let digest = sha1_smol::Sha1::from(format!("{key}{WEBSOCKET_SUFFIX}")).digest().bytes();
-    HeaderValue::from_str(&base64::engine::general_purpose::STANDARD.encode(digest)).map_err(|error| {
+        Failure::new(ErrorCode::BadArgs, message)
+            .with_hint("Connect with Playwright's connectOverCDP or Puppeteer's connect.")
+    })?;
+    HeaderValue::from_str(&answer).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("The handshake's answer is not a header: {error}."))
     })
 }

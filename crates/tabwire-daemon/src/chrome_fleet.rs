@@ -1,10 +1,11 @@
 //! Browsers for programs that stand in for one: the live one on their profile, else a new one.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use tabwire_browser::Ownership;
+use tabwire_browser::{Display, Ownership};
 use tabwire_wire::Failure;
-use tabwire_wire::api::ChromeOpening;
+use tabwire_wire::api::{ChromeOpening, StandInBrowser};
 
 use crate::fleet::Fleet;
 use crate::host::obtain;
@@ -30,6 +31,13 @@ impl Fleet {
         Ok((served, ownership))
     }
 
+    /// The browsers that stand-ins hold, or had started.
+    pub(crate) fn list_for_chrome(&self) -> Vec<StandInBrowser> {
+        let is_held = |served: &ServedBrowser| served.stand_in_lines.load(Ordering::SeqCst) > 0;
+        let all = self.all(|served| is_held(served) || is_for_chrome(served));
+        all.iter().map(|served| served.describe_for_chrome()).collect()
+    }
+
     /// Ends every browser that was launched for a stand-in; says how many.
     pub(crate) async fn stop_chrome(&self) -> usize {
         let mut stopped = 0;
@@ -42,6 +50,27 @@ impl Fleet {
             }
         }
         stopped
+    }
+}
+
+impl ServedBrowser {
+    /// What is told of a browser that stand-ins hold.
+    fn describe_for_chrome(&self) -> StandInBrowser {
+        let (descriptor, windows) = (self.descriptor.as_ref(), self.windows.as_ref());
+        StandInBrowser {
+            ownership: if self.ownership.may_close() { "launched" } else { "attached" }.to_owned(),
+            product: descriptor
+                .and_then(|descriptor| descriptor.version.clone())
+                .or_else(|| windows.and_then(|windows| windows.product.clone())),
+            pid: descriptor
+                .map(|descriptor| descriptor.browser.pid())
+                .or_else(|| windows.and_then(|windows| i32::try_from(windows.pid).ok())),
+            profile: descriptor
+                .map(|descriptor| descriptor.profile.clone())
+                .or_else(|| windows.map(|windows| windows.profile.clone().into())),
+            headless: self.display().map(|display| display == Display::Headless),
+            lines: self.stand_in_lines.load(Ordering::SeqCst),
+        }
     }
 }
 

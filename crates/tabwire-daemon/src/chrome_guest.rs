@@ -49,6 +49,7 @@ impl ChromeGuest {
         let (fleet, wanted) = (Arc::clone(&daemon.fleet), wish.clone());
         let (served, ownership) =
             daemon.carry_out(|_| async move { fleet.obtain_for_chrome(&wanted).await }).await?;
+        served.stand_in_lines.fetch_add(1, Ordering::SeqCst);
         let mut guest = Self { daemon: Arc::clone(daemon), served, ownership, client: None };
         match guest.join(&wish, descriptors, &caller).await {
             Ok(client) => guest.client = client,
@@ -200,6 +201,12 @@ impl ChromeGuest {
             }
             drop(seat);
         });
+    }
+}
+
+impl Drop for ChromeGuest {
+    fn drop(&mut self) {
+        self.served.stand_in_lines.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -11,14 +11,13 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
-use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_cdp::websocket::{ByteStream, serve};
 use tabwire_cdp::{Farewell, FrameSink, FrameSource, Framed};
 use tabwire_extension::link_message::{
     Challenge, Goodbye, GreetingFrame, Hello, PROTOCOL, Present, Welcome, find_present,
 };
 use tabwire_extension::proof::{Greeting, Side, is_name};
 use tabwire_wire::{ErrorCode, Failure, VERSION};
-use tokio_websockets::ServerBuilder;
 
 use crate::cdp_endpoint::{accept_key, switching};
 use crate::daemon::Daemon;
@@ -40,11 +39,7 @@ impl Daemon {
                 Err(error) => return tracing::debug!(%error, "a websocket was not opened"),
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
-            let socket = ServerBuilder::new()
-                .config(stream_config())
-                .limits(stream_limits(BROWSER_MESSAGE_CEILING))
-                .serve(stream);
-            receive(&desk, split(socket), GREETING_DEADLINE).await;
+            receive(&desk, serve(stream, BROWSER_MESSAGE_CEILING), GREETING_DEADLINE).await;
         });
         Ok(switching(accept))
     }

@@ -288,8 +288,14 @@ impl Fleet {
 
     /// A browser that is served now and fits.
     pub(crate) fn find(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Option<Arc<ServedBrowser>> {
+        self.all(fits).into_iter().next()
+    }
+
+    /// All browsers that are served now and fit.
+    pub(crate) fn all(&self, fits: impl Fn(&ServedBrowser) -> bool) -> Vec<Arc<ServedBrowser>> {
         let list = self.served.lock().unwrap_or_else(PoisonError::into_inner);
-        list.iter().filter_map(Weak::upgrade).find(|served| !served.hub.is_gone() && fits(served))
+        let is_live = |served: &Arc<ServedBrowser>| !served.hub.is_gone() && fits(served);
+        list.iter().filter_map(Weak::upgrade).filter(is_live).collect()
     }
 
     /// Ends a session's part of its browser, and the browser itself when nobody else uses it.

@@ -117,6 +117,7 @@ impl Daemon {
             uptime_seconds: self.since.elapsed().as_secs(),
             sessions,
             lost_log_lines: lost_log_lines(),
+            stand_ins: self.fleet.list_for_chrome(),
         }
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct ServedBrowser {
     extension: Option<(String, BrowserRun)>,
     /// How many sessions use it.
     users: AtomicUsize,
+    /// How many lines of stand-ins go to it.
+    pub(crate) stand_in_lines: AtomicUsize,
     /// Numbers that tell its sessions' tab ids apart.
     epochs: Mutex<BTreeSet<u16>>,
 }
@@ -59,7 +61,19 @@ impl ServedBrowser {
     ) -> Self {
         let (users, epochs) = (AtomicUsize::new(0), Mutex::default());
         let (windows, extension) = (None, None);
-        Self { hub, upstream, ownership, descriptor, address, windows, extension, users, epochs }
+        let stand_in_lines = AtomicUsize::new(0);
+        Self {
+            hub,
+            upstream,
+            ownership,
+            descriptor,
+            address,
+            windows,
+            extension,
+            users,
+            stand_in_lines,
+            epochs,
+        }
     }
 
     /// The same, as a browser of Windows.

@@ -1,5 +1,5 @@
-//! What comes from the system's package manager: a browser, Node for the compatibility tests, and the shells that
-//! completion is tested in.
+//! What comes from the system's package manager: a browser and its driver, a display that nobody sees, Node for the
+//! compatibility tests, and the shells that completion is tested in.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,14 @@ use crate::trouble::Trouble;
 const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell"];
 const USE_OWN_BROWSER: &str = "set TABWIRE_BROWSER to the path of any Chrome or Chromium that is not a snap";
+/// Packages besides the browser, and the program of each that tells its version.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("nodejs", "node"),
+    ("npm", "npm"),
+    ("zsh", "zsh"),
+    ("fish", "fish"),
+    ("chromium-driver", "chromedriver"),
+];
 /// A program this small that names the snap folder is a wrapper, not a browser.
 const WRAPPER_BYTES: u64 = 64 * 1024;
 
@@ -84,13 +92,23 @@ fn find_missing(repository: &Repository) -> Vec<&'static str> {
         Some(path) => report("chromium", &format!("there already ({})", path.display())),
         None => missing.push("chromium"),
     }
-    for (package, program) in [("nodejs", "node"), ("npm", "npm"), ("zsh", "zsh"), ("fish", "fish")] {
+    for (package, program) in PROGRAMS {
         match find_output(program, &["--version"], repository.root()) {
             Some(version) => report(package, &format!("there already ({})", version.trim())),
             None => missing.push(package),
         }
     }
+    // A display that nobody sees; it has no option that only tells its version.
+    match find_program("Xvfb") {
+        Some(path) => report("xvfb", &format!("there already ({})", path.display())),
+        None => missing.push("xvfb"),
+    }
     missing
+}
+
+fn find_program(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
 fn find_browser() -> Option<PathBuf> {
@@ -101,9 +119,7 @@ fn find_browser() -> Option<PathBuf> {
     if mac.exists() {
         return Some(mac);
     }
-    let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    let candidates = BROWSERS.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
-    candidates.into_iter().find(|path| path.is_file())
+    BROWSERS.iter().find_map(|name| find_program(name))
 }
 
 /// Tells whether a program only hands over to a snap, whose confinement hides our pipes and profiles.
@@ -135,6 +151,7 @@ fn mac_advice(missing: &[&str]) -> String {
         ("brew install node", &["nodejs", "npm"][..]),
         ("brew install zsh", &["zsh"]),
         ("brew install fish", &["fish"]),
+        ("brew install chromedriver", &["chromium-driver"]),
     ] {
         if missing.iter().any(|name| packages.contains(name)) {
             commands.push(command);

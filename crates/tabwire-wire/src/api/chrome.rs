@@ -131,3 +131,20 @@ pub enum ChromeEndReason {
     /// The daemon makes room or ends.
     DaemonEnds,
 }
+
+/// A browser that programs standing in for Chrome hold, or had started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandInBrowser {
+    /// `attached` or `launched`.
+    pub ownership: String,
+    /// What it calls itself, when it is known.
+    pub product: Option<String>,
+    /// Its process, when it is known; of Windows, when it runs there.
+    pub pid: Option<i32>,
+    /// The profile directory, when it is known.
+    pub profile: Option<PathBuf>,
+    /// Whether it has no window, when that is known.
+    pub headless: Option<bool>,
+    /// How many stand-ins have a line to it now; on a port each client has one, and the stand-in itself.
+    pub lines: usize,
+}

@@ -14,8 +14,8 @@ mod session_options;
 mod session_status;
 
 pub use chrome::{
-    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord, WindowsPort,
-    WindowsWish,
+    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord,
+    StandInBrowser, WindowsPort, WindowsWish,
 };
 pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
 pub use policy_profile::PolicyProfile;
@@ -220,6 +220,9 @@ pub struct StatusAnswer {
     /// Lines of its log that were lost, since nobody took them or the disk was full.
     #[serde(default)]
     pub lost_log_lines: u64,
+    /// Browsers that programs standing in for Chrome hold, or had started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<StandInBrowser>,
 }
 
 /// A failed request as it travels.

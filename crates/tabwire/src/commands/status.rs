@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_wire::Failure;
-use tabwire_wire::api::{PolicyProfile, SessionStatus, StatusAnswer};
+use tabwire_wire::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusAnswer};
 
 use super::Context;
 use super::action::unreadable;
@@ -53,8 +53,9 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
         0 => head,
         lost => format!("{head}\n{lost} lines of its log were lost: nobody took them, or the disk is full"),
     };
+    let stand_ins = describe_stand_ins(&status.stand_ins);
     if status.sessions.is_empty() {
-        return format!("{head}\nno sessions; `tabwire open URL` starts one");
+        return format!("{head}\nno sessions; `tabwire open URL` starts one{stand_ins}");
     }
     let heading = ["SESSION", "STATE", "BROWSER", "OWNERSHIP", "POLICY", "PID", "TABS", "CLIENTS", "UP"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
@@ -71,7 +72,28 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
             age(session.uptime_seconds),
         ]
     }));
-    format!("{head}\n\n{}", table(&rows))
+    format!("{head}\n\n{}{stand_ins}", table(&rows))
+}
+
+/// The browsers of programs that stand in for Chrome; nothing when there are none.
+fn describe_stand_ins(browsers: &[StandInBrowser]) -> String {
+    if browsers.is_empty() {
+        return String::new();
+    }
+    let heading = ["STAND-INS' BROWSER", "OWNERSHIP", "WINDOW", "PID", "LINES", "PROFILE"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    rows.extend(browsers.iter().map(|browser| {
+        let window = browser.headless.map(|headless| if headless { "none" } else { "yes" });
+        vec![
+            browser.product.clone().unwrap_or_else(|| "not known".to_owned()),
+            browser.ownership.clone(),
+            window.unwrap_or("not known").to_owned(),
+            browser.pid.map(|pid| pid.to_string()).unwrap_or_default(),
+            browser.lines.to_string(),
+            browser.profile.as_ref().map(|profile| profile.display().to_string()).unwrap_or_default(),
+        ]
+    }));
+    format!("\n\n{}", table(&rows))
 }
 
 pub(super) fn age(seconds: u64) -> String {

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use base64::Engine as _;
 use serde_json::{Value, json};
+use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
-use tabwire_cdp::websocket::{ByteStream, split, stream_config, stream_limits};
+use tabwire_cdp::websocket::{self, handshake_answer};
 use tabwire_wire::Failure;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio_websockets::ServerBuilder;
 
 use super::connection;
 use super::http_request::HttpRequest;
+use super::page_connection::PageLine;
 use super::steward::{Finish, Steward};
 use crate::limits::{CHROME_CONNECTIONS, CHROME_HEAD_DEADLINE};
 
-/// The suffix every websocket handshake hashes with its key (RFC 6455).
-const WEBSOCKET_SUFFIX: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
+/// What the paths of pages' websockets begin with.
+const PAGES: &str = "/devtools/page/";
 
 /// Answers visitors for as long as the port is served.
 pub(super) async fn serve(steward: Arc<Steward>, listener: TcpListener) {
@@ -43,71 +43,75 @@ async fn receive(steward: &Arc<Steward>, mut stream: TcpStream) {
     let reading = tokio::time::timeout(CHROME_HEAD_DEADLINE, HttpRequest::read(&mut stream));
     let Ok(Some(request)) = reading.await else { return };
     if !request.names_this_machine() {
-        return answer(&mut stream, "403 Forbidden", "Only this machine is answered.").await;
+        return answer(&mut stream, 403, "Only this machine is answered.").await;
     }
     if request.path == steward.path() {
-        return upgrade(steward, stream, &request).await;
+        return upgrade(steward, stream, &request, None).await;
+    }
+    if let Some(target) = request.path.strip_prefix(PAGES) {
+        return upgrade(steward, stream, &request, Some(target)).await;
     }
     match find_answer(steward, &request).await {
-        Some(Ok(body)) => answer(&mut stream, "200 OK", &body).await,
-        Some(Err(failure)) => {
-            answer(&mut stream, "500 Internal Server Error", &failure.message).await;
+        Ok((status, body)) => answer(&mut stream, status, &body).await,
+        Err(failure) => {
+            answer(&mut stream, 500, &failure.message).await;
             steward.finish(Finish::Failed(failure));
         }
-        None => answer(&mut stream, "404 Not Found", "There is nothing at this address.").await,
     }
 }
 
-/// What is at a path of `/json`; nothing at any other.
-async fn find_answer(steward: &Steward, request: &HttpRequest) -> Option<Result<String, Failure>> {
+/// What is at a path, and with which status, as Chrome has it.
+async fn find_answer(steward: &Steward, request: &HttpRequest) -> Result<(u16, String), Failure> {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     let words: Vec<&str> = path.trim_matches('/').split('/').collect();
-    // Chrome takes these with PUT only, so that no web page can cause them with a link or a picture.
-    let may_change = request.method == "PUT";
     match words.as_slice() {
-        ["json", "version"] => Some(version(steward).await),
-        ["json"] | ["json", "list"] => Some(list(steward).await),
-        ["json", "new"] if may_change => Some(open_page(steward, query).await),
-        ["json", verb @ ("activate" | "close"), target] if may_change => {
-            Some(change(steward, verb, target).await)
+        ["json", "version"] => Ok((200, version(steward).await?)),
+        ["json"] | ["json", "list"] => Ok((200, list(steward).await?)),
+        // With PUT only, so that no web page can cause it with a link or a picture.
+        ["json", "new"] if request.method == "PUT" => Ok((200, open_page(steward, query).await?)),
+        ["json", "new"] => {
+            let verb = &request.method;
+            let refusal = format!(
+                "Using unsafe HTTP verb {verb} to invoke /json/new. This action supports only PUT verb."
+            );
+            Ok((405, refusal))
         }
-        _ => None,
+        ["json", verb @ ("activate" | "close"), target] => change(steward, verb, target).await,
+        ["json", other, ..] => Ok((404, format!("Unknown command: {other}"))),
+        _ => Ok((404, String::new())),
     }
 }
 
 async fn version(steward: &Steward) -> Result<String, Failure> {
     let answer = steward.ask("Browser.getVersion", json!({})).await?;
     let version = answer.get("result").cloned().unwrap_or_default();
-    let body = json!({
-        "Browser": version["product"],
-        "Protocol-Version": version["protocolVersion"],
-        "User-Agent": version["userAgent"],
-        "V8-Version": version["jsVersion"],
-        "WebKit-Version": version["revision"],
-        "webSocketDebuggerUrl": steward.websocket(),
-    });
-    Ok(format!("{body:#}"))
+    Ok(format!("{:#}", version_body(&version, &steward.websocket())))
 }
 
 async fn list(steward: &Steward) -> Result<String, Failure> {
     let answer = steward.ask("Target.getTargets", json!({})).await?;
     let targets =
         answer.pointer("/result/targetInfos").and_then(Value::as_array).cloned().unwrap_or_default();
-    let pages = targets.iter().filter(|target| target["type"] == "page");
-    let entries: Vec<Value> = pages.map(|target| entry(steward, target)).collect();
+    let entries: Vec<Value> = targets.iter().map(|target| entry(steward, target)).collect();
     Ok(format!("{:#}", Value::Array(entries)))
 }
 
-/// All pages are reached through the one websocket of the browser.
 fn entry(steward: &Steward, target: &Value) -> Value {
-    json!({
+    let id = target["targetId"].as_str().unwrap_or_default();
+    let mut entry = json!({
         "description": "",
-        "id": target["targetId"],
+        "id": id,
         "title": target["title"],
         "type": target["type"],
         "url": target["url"],
-        "webSocketDebuggerUrl": steward.websocket(),
-    })
+        "webSocketDebuggerUrl": format!("ws://127.0.0.1:{}{PAGES}{id}", steward.port()),
+    });
+    if let (Some(opener), Some(members)) =
+        (target.get("parentFrameId").or(target.get("openerId")), entry.as_object_mut())
+    {
+        members.insert("parentId".to_owned(), opener.clone());
+    }
+    entry
 }
 
 async fn open_page(steward: &Steward, query: &str) -> Result<String, Failure> {
@@ -119,25 +123,42 @@ async fn open_page(steward: &Steward, query: &str) -> Result<String, Failure> {
     Ok(format!("{:#}", entry(steward, &info)))
 }
 
-async fn change(steward: &Steward, verb: &str, target: &str) -> Result<String, Failure> {
+async fn change(steward: &Steward, verb: &str, target: &str) -> Result<(u16, String), Failure> {
     let (method, done) = match verb {
         "close" => ("Target.closeTarget", "Target is closing"),
         _ => ("Target.activateTarget", "Target activated"),
     };
     let answer = steward.ask(method, json!({"targetId": target})).await?;
-    Ok(if answer.get("error").is_some() { format!("No such target id: {target}") } else { done.to_owned() })
+    Ok(match answer.get("error") {
+        Some(_) => (404, no_target(target)),
+        None => (200, done.to_owned()),
+    })
 }
 
-/// Makes a visitor a client. One that a web page sent says so with an Origin, and is refused as Chrome refuses it.
-async fn upgrade(steward: &Arc<Steward>, mut stream: TcpStream, request: &HttpRequest) {
-    let Some(key) = request.websocket_key() else {
-        return answer(&mut stream, "400 Bad Request", "This address speaks CDP over a websocket.").await;
+fn no_target(target: &str) -> String {
+    format!("No such target id: {target}")
+}
+
+/// Makes a visitor a client of the browser, or of one page. One that a web page sent says so with an Origin, and is
+/// refused as Chrome refuses it.
+async fn upgrade(steward: &Arc<Steward>, mut stream: TcpStream, request: &HttpRequest, page: Option<&str>) {
+    let Some(accept) = handshake_answer(|name| request.header(name)) else {
+        return answer(&mut stream, 400, "This address speaks CDP over a websocket.").await;
     };
     if request.header("origin").is_some() {
-        return answer(&mut stream, "403 Forbidden", "A web page may not drive this browser.").await;
+        return answer(&mut stream, 403, "A web page may not drive this browser.").await;
     }
-    let digest = sha1_smol::Sha1::from(format!("{key}{WEBSOCKET_SUFFIX}")).digest().bytes();
-    let accept = base64::engine::general_purpose::STANDARD.encode(digest);
+    let line = match page {
+        None => None,
+        Some(target) => match PageLine::open(steward, target).await {
+            Ok(Some(line)) => Some(line),
+            Ok(None) => return answer(&mut stream, 500, &no_target(target)).await,
+            Err(failure) => {
+                answer(&mut stream, 500, &failure.message).await;
+                return steward.finish(Finish::Failed(failure));
+            }
+        },
+    };
     let head = format!(
         "HTTP/1.1 101 WebSocket Protocol Handshake\r\nUpgrade: WebSocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
@@ -145,18 +166,27 @@ async fn upgrade(steward: &Arc<Steward>, mut stream: TcpStream, request: &HttpRe
     if stream.write_all(head.as_bytes()).await.is_err() {
         return;
     }
-    let stream: Box<dyn ByteStream> = Box::new(stream);
-    let socket = ServerBuilder::new()
-        .config(stream_config())
-        .limits(stream_limits(CLIENT_MESSAGE_CEILING))
-        .serve(stream);
-    let (source, sink) = split(socket);
-    connection::serve(steward, source, sink).await;
+    let (source, sink) = websocket::serve(Box::new(stream), CLIENT_MESSAGE_CEILING);
+    match line {
+        None => connection::serve(steward, source, sink).await,
+        Some(line) => {
+            let _guest = steward.welcome();
+            line.serve(steward, source, sink).await;
+        }
+    }
 }
 
-async fn answer(stream: &mut TcpStream, status: &str, body: &str) {
+async fn answer(stream: &mut TcpStream, status: u16, body: &str) {
+    let reason = match status {
+        200 => "OK",
+        400 => "Bad Request",
+        403 => "Forbidden",
+        404 => "Not Found",
+        405 => "Method Not Allowed",
+        _ => "Internal Server Error",
+    };
     let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Security-Policy: frame-ancestors 'none'\r\nContent-Length: {}\r\n\
+        "HTTP/1.1 {status} {reason}\r\nContent-Security-Policy: frame-ancestors 'none'\r\nContent-Length: {}\r\n\
          Content-Type: application/json; charset=UTF-8\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );

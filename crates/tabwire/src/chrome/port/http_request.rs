@@ -54,18 +54,6 @@ impl HttpRequest {
         let address = name.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
         name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
     }
-
-    /// The key of a websocket handshake, when it is one.
-    pub(super) fn websocket_key(&self) -> Option<&str> {
-        let lists = |name, wanted: &str| {
-            let value = self.header(name).unwrap_or_default();
-            value.split(',').any(|item| item.trim().eq_ignore_ascii_case(wanted))
-        };
-        let is_handshake = lists("upgrade", "websocket")
-            && lists("connection", "upgrade")
-            && self.header("sec-websocket-version") == Some("13");
-        self.header("sec-websocket-key").filter(|key| is_handshake && !key.is_empty())
-    }
 }
 
 #[cfg(test)]
@@ -93,16 +81,5 @@ mod tests {
         }
         assert!(HttpRequest::parse("nonsense\r\n\r\n").is_none());
         assert!(HttpRequest::parse("GET / SPDY/3\r\n\r\n").is_none());
-    }
-
-    #[test]
-    fn a_handshake_needs_all_its_parts() {
-        let whole = "GET / HTTP/1.1\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\n\
-                     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: abc\r\n\r\n";
-        assert_eq!(request(whole).websocket_key(), Some("abc"));
-        for part in ["Upgrade: websocket\r\n", "Sec-WebSocket-Version: 13\r\n", "Sec-WebSocket-Key: abc\r\n"]
-        {
-            assert_eq!(request(&whole.replacen(part, "", 1)).websocket_key(), None, "{part}");
-        }
     }
 }

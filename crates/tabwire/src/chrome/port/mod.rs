@@ -6,6 +6,7 @@ mod connection;
 mod discovery;
 mod http_request;
 mod link;
+mod page_connection;
 mod steward;
 
 use std::os::fd::OwnedFd;

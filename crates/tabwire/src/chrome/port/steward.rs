@@ -131,6 +131,16 @@ impl Steward {
         Ok((Link::open(self.socket.clone(), opening).await?, generation))
     }
 
+    /// Opens the line of a client of one page, which may be anybody's. A browser that is gone is brought back for that.
+    ///
+    /// # Errors
+    /// When there is no browser.
+    pub(super) async fn open_page_link(&self) -> Result<Link, Failure> {
+        // As for every other question, so that all clients have one browser.
+        self.ask("Browser.getVersion", json!({})).await?;
+        Link::open(self.socket.clone(), own_opening(&self.opening)).await
+    }
+
     /// Brings the browser back for a client that lost it: the live one on the profile, else a new one. Another client
     /// may have done so meanwhile.
     ///

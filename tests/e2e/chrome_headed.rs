@@ -1,4 +1,5 @@
-//! A program that stands in for a Chrome with a window, on a display that nobody sees; and chromedriver, which launches it.
+//! A program that stands in for a Chrome with a window, on a display that nobody sees; and chromedriver, which
+//! launches it.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

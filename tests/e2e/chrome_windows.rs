@@ -1,5 +1,5 @@
-//! A program that stands in for a Chrome of Windows, from within WSL. Windows is a directory, its PowerShell a program of
-//! the testkit, its Chrome a Chromium of this system.
+//! A program that stands in for a Chrome of Windows, from within WSL. Windows is a directory, its PowerShell a program
+//! of the testkit, its Chrome a Chromium of this system.
 
 use std::net::TcpListener;
 

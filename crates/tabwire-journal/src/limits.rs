@@ -17,11 +17,12 @@ pub const ENTRIES_WAITING: usize = 1_024;
 /// Entries that are committed together.
 pub const ENTRIES_TOGETHER: usize = 128;
 
-/// A commit slower than this is one that waited for the disk, and nobody but the thread is to wait for that.
-pub const SLOW_COMMIT: Duration = Duration::from_millis(2);
+/// A commit slower than this is one that waited for the disk, and nobody but the thread is to wait for that. On a busy
+/// machine one that waited for nothing takes some milliseconds now and then, and waking the thread as many.
+pub const SLOW_COMMIT: Duration = Duration::from_millis(10);
 
 /// Rows that the thread writes after a slow commit before another is tried without it.
-pub const ROWS_LEFT_TO_THREAD: u32 = 64;
+pub const ROWS_LEFT_TO_THREAD: u32 = 16;
 
 /// What a row may take of the log, in bytes: the pages it lies on.
 pub const ROW_ROOM: u64 = 16 * 1024;

@@ -48,10 +48,15 @@ pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), T
 fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Trouble> {
     let folder = repository.root();
     apt_get(&["update", "-q"])?.run(folder)?;
-    if missing.contains(&"chromium") && is_snap_only(folder) {
-        report("chromium", &format!("apt offers only a snap, which cannot be driven; {USE_OWN_BROWSER}"));
-        missing.retain(|name| *name != "chromium");
-    }
+    missing.retain(|name| {
+        let is_offered = !is_snap_only(folder, name);
+        if !is_offered && *name == "chromium" {
+            report(name, &format!("apt offers only a snap, which cannot be driven; {USE_OWN_BROWSER}"));
+        } else if !is_offered {
+            report(name, "apt does not offer it; tests that need it fail until it is on the PATH");
+        }
+        is_offered
+    });
     if missing.is_empty() {
         return Ok(());
     }
@@ -132,8 +137,8 @@ fn is_snap_wrapper(path: &Path) -> bool {
     is_small && std::fs::read_to_string(&resolved).is_ok_and(|text| text.contains("/snap/"))
 }
 
-fn is_snap_only(folder: &Path) -> bool {
-    find_output("apt-cache", &["policy", "chromium"], folder).is_none_or(|policy| offers_no_program(&policy))
+fn is_snap_only(folder: &Path, package: &str) -> bool {
+    find_output("apt-cache", &["policy", package], folder).is_none_or(|policy| offers_no_program(&policy))
 }
 
 /// Reads `apt-cache policy`: no candidate, or one whose version says it is a snap stub.

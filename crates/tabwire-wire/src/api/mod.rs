@@ -14,8 +14,8 @@ mod session_options;
 mod session_status;
 
 pub use chrome::{
-    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord,
-    StandInBrowser, WindowsPort, WindowsWish,
+    CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord, StandInBrowser,
+    WindowsPort, WindowsWish,
 };
 pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
 pub use policy_profile::PolicyProfile;

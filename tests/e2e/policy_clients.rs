@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::cdp_client::CdpClient;
 use crate::fixture_site::FixtureSite;
 use crate::policy::{allow, guarded};
+use crate::port_chrome::PortChrome;
 use crate::world::World;
 
 /// What a client tells of one small attempt.
@@ -60,4 +62,30 @@ fn t19_stock_clients_are_told_plainly_what_they_lack_and_work_once_it_is_granted
     // The session goes on, and nothing of the clients is left in it.
     world.run(&["get-text"]).succeeded();
     world.settles();
+}
+
+#[test]
+fn a_launcher_that_comes_to_a_guarded_sessions_browser_is_held_to_its_policy() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    let own = site.page("").trim_end_matches('/').to_owned();
+    allow(&world, &[&own]);
+    let profile = world.home().join("profile").to_string_lossy().into_owned();
+    world.run(&["open", &site.page("/plain"), "--profile", &profile]).succeeded();
+    let launch = ["chrome", "--headless", "--remote-debugging-port=0", "--user-data-dir", &profile];
+    let refused = world.run(&launch);
+    assert_eq!((refused.code, refused.stderr.contains("POLICY_DENIED")), (1, true), "{refused:?}");
+    assert!(refused.stderr.contains("tabwire allow"), "{refused:?}");
+    // Allowed to come, it may go no further than anybody else in the session.
+    allow(&world, &["*", "--cdp"]);
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &profile]);
+    let mut client = CdpClient::connect(&chrome.address);
+    let page = client.open_page("about:blank");
+    let denied = json!({"url": site.url("b", "/frames/denied")});
+    let answer = client.ask("Page.navigate", denied, Some(&page.session));
+    assert!(
+        answer["error"]["message"].as_str().is_some_and(|told| told.contains("tabwire allow")),
+        "{answer}"
+    );
+    drop(chrome);
+    world.run(&["get-text"]).succeeded();
 }

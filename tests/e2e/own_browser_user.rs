@@ -8,7 +8,7 @@ use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
 use crate::extension_view::{ExtensionView, ExtensionWorker};
 use crate::fixture_site::FixtureSite;
-use crate::own_browser::{await_connected, own_browser};
+use crate::own_browser::{await_connected, connected, own_browser};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::{Outcome, World, wait};
 
@@ -123,6 +123,8 @@ fn the_user_shares_a_tab_stops_sharing_it_and_pauses_everything() {
     let paused = world.run(&["--json", "eval", "1"]);
     assert_ne!(paused.code, 0, "{paused:?}");
     popup.press("Go on");
+    // Looked at from outside: a session that is asked for its tabs and has none opens one.
+    eventually("it goes on", 20, || connected(&world)[0]["standing"]["paused"] == false);
     let back = find_eventually(20, || (tabs(&world) == [own.as_str()]).then_some(()));
     assert!(back.is_some(), "{:?}", tabs(&world));
     assert_eq!(world.eval("1 + 1"), "2");

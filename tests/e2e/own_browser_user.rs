@@ -122,6 +122,7 @@ fn the_user_shares_a_tab_stops_sharing_it_and_pauses_everything() {
     popup.shows("Everything is paused.");
     let paused = world.run(&["--json", "eval", "1"]);
     assert_ne!(paused.code, 0, "{paused:?}");
+    eventually("it is said to be paused", 20, || connected(&world)[0]["standing"]["paused"] == true);
     popup.press("Go on");
     // Looked at from outside: a session that is asked for its tabs and has none opens one.
     eventually("it goes on", 20, || connected(&world)[0]["standing"]["paused"] == false);

@@ -13,8 +13,14 @@ const COMMANDS = {
   attach: ({ tab }) => debuggee.attach(tab),
   detach: ({ tab }) => debuggee.detach(tab),
   send: (wanted) => debuggee.send(wanted),
+  settle: (wanted) => debuggee.settle(wanted),
   download: (wanted) => locate(wanted),
 };
+
+/** What is answered after all events that are older; every other answer goes before those that wait. */
+const IN_TURN = new Set(["attach", "settle"]);
+
+export const isInTurn = ({ do: name }) => IN_TURN.has(name);
 
 /** Carries a command out; the answer goes to `reply`. */
 export function carryOut({ id, do: name, with: wanted }, reply) {

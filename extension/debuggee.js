@@ -5,6 +5,7 @@ import * as groups from "./groups.js";
 import * as link from "./link.js";
 import { note } from "./log.js";
 import { noteRefusal } from "./refusals.js";
+import { allTold } from "./settled.js";
 import * as sharing from "./sharing.js";
 import * as sites from "./sites.js";
 import * as tabs from "./tabs.js";
@@ -44,7 +45,7 @@ export async function attach(tab) {
   try {
     await chrome.debugger.attach({ tabId: tab }, PROTOCOL);
   } catch (error) {
-    if (!(await isOurs(tab))) throw attachFailure(error);
+    if (!(await isOurs(tab))) throw noteRefusal("attach", tab, attachFailure(error));
   }
   await keep(() => attached.add(tab));
   const ask = (method, params) => chrome.debugger.sendCommand({ tabId: tab }, method, params);
@@ -87,8 +88,18 @@ async function isOurs(tab) {
   );
 }
 
+/** Chrome lets no debugger in, and takes ours off, while a frame of another extension is in a page. */
+const BESIDE = {
+  code: "DETACHED",
+  message:
+    "Another extension has a frame in this page, and Chrome lets no debugger in beside it. Close what that extension " +
+    "shows there, or switch it off for this site, and try again.",
+};
+const isBeside = (message) => /of different extension/i.test(message);
+
 function attachFailure(error) {
   const message = String(error?.message ?? error);
+  if (isBeside(message)) return BESIDE;
   if (/already attached/i.test(message)) {
     return { code: "DEVTOOLS_OPEN", message: "Another debugger is attached to this tab." };
   }
@@ -110,12 +121,26 @@ export async function detachAll(reason) {
   }
 }
 
+/** Lets go of a tab that tells more than the line takes: whoever drives it is told so, rather than miss some of it. */
+export async function letGoOfFlood(tab) {
+  if (!attached?.has(tab)) return;
+  await detach(tab);
+  link.tell({ event: "detached", with: { tab, reason: "flood" } });
+}
+
 /** Sends one command. Everything before it happens at once, so that commands keep their order. */
 export function send({ tab, session, method, params }) {
   const objection = sharing.objection(tab) ?? neverSent(method) ?? sites.objectionTo(method, params);
   if (objection) return Promise.reject(noteRefusal(method, tab, objection));
   const source = session === undefined ? { tabId: tab } : { tabId: tab, sessionId: session };
   return chrome.debugger.sendCommand(source, method, params ?? {}).then((result) => result ?? {}, protocolFailure);
+}
+
+/** Answers after everything that a page had to tell up to now was told; gives its frames then. */
+export async function settle({ tab, session }) {
+  const answer = await send({ tab, session, method: "Page.getFrameTree" });
+  await allTold();
+  return answer;
 }
 
 function neverSent(method) {
@@ -132,6 +157,7 @@ function protocolFailure(error) {
   } catch (parsed) {
     if (parsed?.code === "CDP_ERROR") throw parsed;
   }
+  if (isBeside(message)) throw BESIDE;
   throw { code: /not attached|detached while/i.test(message) ? "DETACHED" : "CDP_ERROR", message };
 }
 

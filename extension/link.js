@@ -1,10 +1,11 @@
 // The line to the daemon: dialling, the proof on both sides, the heartbeat, dialling again. Knows nothing of what is
-// said on it once it is open. What is to be told while the line is down waits, up to a bound.
+// said on it once it is open. What is to be told while the line is down waits in the outbox.
 
-import { carryOut } from "./command.js";
+import { carryOut, isInTurn } from "./command.js";
 import * as debuggee from "./debuggee.js";
 import { note } from "./log.js";
 import * as news from "./news.js";
+import * as outbox from "./outbox.js";
 import * as pairing from "./pairing.js";
 import * as sharing from "./sharing.js";
 import * as tabs from "./tabs.js";
@@ -15,21 +16,16 @@ const PULSE_MS = 20_000;
 const DIAL_DEADLINE_MS = 5_000;
 /** How long to wait before dialling again while the worker lives; after that the alarm does it. */
 const PAUSES_MS = [250, 1_000, 3_000, 10_000];
-const WAITING_EVENTS = 2_000;
-/** Above this, what may be left out is left out. */
-const ROOM_BYTES = 4 * 1024 * 1024;
 
 let line = null;
 let dialling = null;
 let failures = 0;
-let left = 0;
-let waiting = [];
 const watchers = [];
 
 /** Whether the daemon is there and has proved itself. */
 export const isOpen = () => line !== null;
 export const daemon = () => line?.daemon ?? null;
-export const leftOut = () => left;
+export const leftOut = outbox.leftOut;
 
 export function onChange(watcher) {
   watchers.push(watcher);
@@ -46,6 +42,7 @@ export function ensure() {
 export async function renew() {
   line?.socket.close();
   line = null;
+  outbox.close();
   failures = 0;
   await news.forget();
   await ensure();
@@ -151,21 +148,21 @@ async function opened(socket, messages, welcome) {
   await Promise.all([sharing.load(), debuggee.load()]);
   const state = await present();
   if (messages.isEnded()) throw new Error("closed");
-  const pulse = setInterval(() => say({ event: "pulse", with: { left_out: left } }), PULSE_MS);
+  const pulse = setInterval(outbox.tellLeftOut, PULSE_MS);
   line = { socket, daemon: welcome };
   failures = 0;
   socket.addEventListener("close", () => {
     clearInterval(pulse);
     if (line?.socket !== socket) return;
     line = null;
+    outbox.close();
     note("The line to Tabwire broke; it is dialled again.");
     news.forget();
     tellWatchers();
     ensure();
   });
   note(`Connected to Tabwire ${welcome.version} on port ${new URL(socket.url).port}.`);
-  say(state);
-  for (const event of waiting.splice(0)) say(event);
+  outbox.open(socket, state);
   messages.handTo((text) => receive(socket, text));
   tellWatchers();
 }
@@ -179,7 +176,7 @@ async function present() {
 
 /** Tells the daemon anew how this browser stands, after the user changed what is shared. */
 export async function tellPresent() {
-  if (line !== null) say(await present());
+  if (line !== null) outbox.tell(await present());
 }
 
 function receive(socket, text) {
@@ -191,28 +188,18 @@ function receive(socket, text) {
   }
   if (message?.tell === "news") news.take(message.with);
   if (typeof message?.id !== "number") return;
-  carryOut(message, (answer) => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(answer));
-  });
+  const say = isInTurn(message) ? outbox.sayInTurn : outbox.sayFirst;
+  carryOut(message, (answer) => say(answer, socket));
 }
 
 /** Tells the daemon something, now or as soon as there is a line. */
 export function tell(event) {
-  if (line !== null) return say(event);
-  if (waiting.length < WAITING_EVENTS) waiting.push(event);
-  else left += 1;
-  ensure();
+  outbox.tell(event);
+  if (line === null) ensure();
 }
 
 /** Tells it only if there is room. */
-export function tellIfRoom(event) {
-  if (line !== null && line.socket.bufferedAmount < ROOM_BYTES) say(event);
-  else left += 1;
-}
-
-function say(event) {
-  if (line?.socket.readyState === WebSocket.OPEN) line.socket.send(JSON.stringify(event));
-}
+export const tellIfRoom = outbox.tellIfRoom;
 
 function tellWatchers() {
   for (const watcher of watchers) watcher();

@@ -6,6 +6,8 @@ import * as debuggee from "./debuggee.js";
 import * as groups from "./groups.js";
 import * as link from "./link.js";
 import * as news from "./news.js";
+import * as outbox from "./outbox.js";
+import * as settled from "./settled.js";
 import * as sharing from "./sharing.js";
 import * as tabs from "./tabs.js";
 import { answerView } from "./view.js";
@@ -25,6 +27,7 @@ chrome.runtime.onMessage.addListener((message, sender, answer) => {
 
 chrome.debugger.onEvent.addListener((source, method, params) => debuggee.onEvent(source, method, params));
 chrome.debugger.onDetach.addListener((source, reason) => debuggee.onDetach(source, reason));
+chrome.storage.session.onChanged.addListener((changes) => settled.onStored(changes));
 
 chrome.tabs.onCreated.addListener((tab) => tabs.onCreated(tab));
 chrome.webNavigation.onCreatedNavigationTarget.addListener((popup) => tabs.onPopup(popup));
@@ -34,6 +37,7 @@ chrome.tabs.onReplaced.addListener((added, removed) => tabs.onReplaced(added, re
 
 chrome.tabGroups.onRemoved.addListener((group) => groups.onGone(group));
 
+outbox.onFlood((tab) => debuggee.letGoOfFlood(tab));
 sharing.onChange(() => showBadge());
 news.onChange(() => {
   showBadge();

@@ -26,6 +26,13 @@ const CLIENTS = {
       pages,
       click: (page) => page.getByRole('button', { name: 'Count' }).click(),
       text: (page, selector) => page.locator(selector).textContent(),
+      inFrame: (page, frame, selector) => page.frameLocator(frame).locator(selector).textContent(),
+      press: async (page) => {
+        const inner = page.frameLocator('#middle').frameLocator('#inner');
+        const before = Number(await inner.locator('#pressed').textContent());
+        await inner.locator('#press').click();
+        return Number(await inner.locator('#pressed').textContent()) - before;
+      },
       end: () => browser.close(),
     };
   },
@@ -33,14 +40,29 @@ const CLIENTS = {
     const browser = await puppeteer.connect({ browserWSEndpoint: await websocketAddress(endpoint), defaultViewport: null });
     const pages = await browser.pages();
     for (const page of pages) page.setDefaultTimeout(9_000);
+    const frameIn = async (parent, selector) => (await parent.waitForSelector(selector)).contentFrame();
+    const text = (frame, selector) => frame.$eval(selector, (element) => element.textContent);
     return {
       pages,
       click: (page) => page.locator('::-p-aria(Count)').click(),
-      text: (page, selector) => page.$eval(selector, (element) => element.textContent),
+      text,
+      inFrame: async (page, selector, inner) => {
+        const frame = await frameIn(page, selector);
+        return (await frame.waitForSelector(inner)).evaluate((element) => element.textContent);
+      },
+      press: async (page) => {
+        const inner = await frameIn(await frameIn(page, '#middle'), '#inner');
+        const before = Number(await text(inner, '#pressed'));
+        await inner.locator('#press').click();
+        return Number(await text(inner, '#pressed')) - before;
+      },
       end: () => browser.disconnect(),
     };
   },
 };
+
+/** What stands in the frames of /frames/mix: of the page's own process and of others, and one inside of another. */
+const FORMS = ['blank', 'blob', 'closed', 'cross', 'data', 'invisible', 'object', 'same', 'sandbox', 'shadow', 'sibling', 'srcdoc', 'tiny', 'wrapped'];
 
 const client = await CLIENTS[settings.client](settings.endpoint);
 const on = (path) => client.pages.filter((page) => new URL(page.url()).pathname === path);
@@ -60,6 +82,22 @@ try {
   await runner.run('click and read', '-', async () => {
     await client.click(other);
     assert.equal(await client.text(other, '#output'), '1');
+  });
+  await runner.run('every frame is known with the first answer', '-', async () => {
+    const [page] = on('/frames/mix');
+    assert.equal(await page.evaluate(() => document.title), 'Frames of every kind');
+    const heading = (frame) => frame.evaluate(() => document.querySelector('h3')?.textContent ?? '');
+    const frames = page.frames().filter((frame) => !/denied|hang|srcdoc$|name=lazy/.test(frame.url()));
+    const headings = await Promise.all(frames.map(heading));
+    const forms = headings.filter((text) => text.startsWith('Form ')).map((text) => text.slice(5));
+    assert.deepEqual(forms.sort(), FORMS.filter((name) => name !== 'srcdoc'));
+  });
+  await runner.run('a frame of the same process', '-', async () => {
+    assert.equal(await client.inFrame(on('/frames/mix')[0], '#same', 'h3'), 'Form same');
+    assert.equal(await client.inFrame(on('/frames/mix')[0], '#srcdoc', 'h3'), 'Form srcdoc');
+  });
+  await runner.run('frames of three processes', '-', async () => {
+    assert.equal(await client.press(on('/frames')[0]), 1);
   });
   await runner.pause();
   await runner.run('go elsewhere', '-', async () => {

@@ -6,6 +6,7 @@ use tabwire_wire::{CdpSessionId, ErrorCode};
 use crate::debuggee::{Debuggee, DebuggeeId};
 use crate::emulated_browser::EmulatedBrowser;
 use crate::journal::Kept;
+use crate::limits::TAKING_UP_LOOKS;
 use crate::link_message::{ChromeTab, LinkFailure, WithTab};
 use crate::page_command::{Command, Waiting};
 use crate::pending::{Asker, Pending, Task};
@@ -41,17 +42,47 @@ impl EmulatedBrowser {
         for (method, params) in early.into_iter().flatten() {
             self.page_event(&place, &method, &params);
         }
-        if !is_set_up {
-            return self.tab_set_up(tab, "{}");
+        if is_set_up {
+            self.settle(&place, Task::SetUp(tab));
+        } else {
+            self.begin_work(tab);
         }
-        // A page answers in order.
-        let last = Command::new("Page.getFrameTree", "{}");
-        self.pass_on(&place, &last, Asker::Nobody, Task::SetUp(tab));
     }
 
-    /// All that was kept is in force, and these are the frames now: what waits is carried out.
+    /// All that was kept is in force, and these are the frames now. Clients make their worlds in them, and take up
+    /// those that have a process of their own, as they would have done when they connected.
     pub(crate) fn tab_set_up(&mut self, tab: ChromeTab, answer: &str) {
-        self.make_worlds_below(tab, answer);
+        if self.tabs.get(&tab).is_none_or(|entry| !matches!(entry.state, TabState::Attaching { .. })) {
+            // The debugger went off again meanwhile.
+            return;
+        }
+        let is_more_to_tell = self.make_worlds_below(tab, answer);
+        let has_children =
+            self.debuggees.iter().any(|(place, entry)| place.tab == tab && !entry.children.is_empty());
+        if is_more_to_tell || has_children {
+            self.look_again(tab, TAKING_UP_LOOKS);
+        } else {
+            self.begin_work(tab);
+        }
+    }
+
+    /// All that was in a tab when this was asked is told. Somebody who took up a frame meanwhile may be told of frames
+    /// in it, so it is over only when that changed nothing.
+    pub(crate) fn tab_taken_up(&mut self, tab: ChromeTab, looks: u32, was_quiet: bool) {
+        if looks == 0 || (was_quiet && !self.is_being_taken_up(tab)) {
+            self.begin_work(tab);
+        } else {
+            self.look_again(tab, looks - 1);
+        }
+    }
+
+    fn look_again(&mut self, tab: ChromeTab, looks: u32) {
+        let was_quiet = !self.is_being_taken_up(tab);
+        self.settle(&DebuggeeId { tab, child: None }, Task::TakenUp { tab, looks, was_quiet });
+    }
+
+    /// What waits for a tab is carried out.
+    pub(crate) fn begin_work(&mut self, tab: ChromeTab) {
         let Some(entry) = self.tabs.get_mut(&tab) else { return };
         let waiting = match std::mem::replace(&mut entry.state, TabState::Attached) {
             TabState::Attaching { waiting } => waiting,
@@ -120,8 +151,8 @@ impl EmulatedBrowser {
     }
 
     /// Clients make their worlds in every frame that they know, and knew of the main frame only. One that is there
-    /// already is not made again.
-    fn make_worlds_below(&mut self, tab: ChromeTab, answer: &str) {
+    /// already is not made again. Says whether there were any to make.
+    fn make_worlds_below(&mut self, tab: ChromeTab, answer: &str) -> bool {
         let tree = tabwire_cdp::lenient_json::read(answer.as_bytes());
         let mut below = Vec::new();
         let mut open: Vec<&Value> = tree.get("frameTree").into_iter().collect();
@@ -132,6 +163,7 @@ impl EmulatedBrowser {
             }
         }
         let place = DebuggeeId { tab, child: None };
+        let mut is_any = false;
         for session in self.sessions_on(&place) {
             let Some(entry) = self.sessions.get(&session) else { continue };
             for kept in entry.journal.entries().to_vec().iter().filter(|kept| kept.world.is_some()) {
@@ -142,9 +174,11 @@ impl EmulatedBrowser {
                     }
                     let command = Command::new(&kept.command.method, &params.to_string());
                     self.pass_on(&place, &command, Asker::Nobody, Task::Pass);
+                    is_any = true;
                 }
             }
         }
+        is_any
     }
 
     fn remake_world(&mut self, place: &DebuggeeId, session: &CdpSessionId, name: &str) -> Task {

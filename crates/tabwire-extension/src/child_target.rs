@@ -7,9 +7,10 @@ use tabwire_wire::CdpSessionId;
 use crate::debuggee::{AutoAttach, Child, Debuggee, DebuggeeId};
 use crate::emulated_browser::EmulatedBrowser;
 use crate::limits::REMEMBERED_PARTS;
+use crate::link_message::ChromeTab;
 use crate::page_command::Command;
 use crate::part_filter::PartFilter;
-use crate::pending::{Asker, Task};
+use crate::pending::{Asker, Pending, Task};
 use crate::virtual_session::{Place, VirtualSession};
 
 impl EmulatedBrowser {
@@ -92,7 +93,7 @@ impl EmulatedBrowser {
             .map(|(id, _)| id.clone())
             .collect();
         if let Some(parent) = self.debuggees.get_mut(place).filter(|_| room) {
-            parent.children.insert(real.clone(), Child { info, waiters: Default::default() });
+            parent.children.insert(real.clone(), Child { info, ..Child::default() });
             self.debuggees.insert(child.clone(), Debuggee::default());
         }
         for session in told {
@@ -123,6 +124,7 @@ impl EmulatedBrowser {
         let made = self.add_session(VirtualSession::new(Some(parent.clone()), below));
         let known = self.debuggees.get_mut(place).and_then(|debuggee| debuggee.children.get_mut(real));
         let Some(child) = known else { return };
+        child.newcomers.insert(made.clone());
         if held {
             child.waiters.insert(made.clone());
         }
@@ -159,6 +161,7 @@ impl EmulatedBrowser {
     /// A session lets something run; says whether others still hold it.
     pub(crate) fn still_held(&mut self, place: &DebuggeeId, session: &CdpSessionId) -> bool {
         let Some(child) = self.find_child(place) else { return false };
+        child.newcomers.remove(session);
         child.waiters.remove(session);
         !child.waiters.is_empty()
     }
@@ -166,11 +169,27 @@ impl EmulatedBrowser {
     /// A session is gone: nothing is held for it any more.
     pub(crate) fn forget_waiter(&mut self, place: &DebuggeeId, session: &CdpSessionId) {
         let Some(child) = self.find_child(place) else { return };
+        child.newcomers.remove(session);
         let held = child.waiters.remove(session);
         if held && child.waiters.is_empty() {
             let command = Command::new("Runtime.runIfWaitingForDebugger", "{}");
             self.pass_on(place, &command, Asker::Nobody, Task::Pass);
         }
+    }
+
+    /// Whether somebody is about to take up what is in a tab: has not said so, or waits for an answer about it.
+    pub(crate) fn is_being_taken_up(&self, tab: ChromeTab) -> bool {
+        let here = self.debuggees.iter().filter(|(id, _)| id.tab == tab);
+        let mut children = here.flat_map(|(_, debuggee)| debuggee.children.values());
+        let is_below = |session: &CdpSessionId| {
+            let place = self.sessions.get(session).and_then(VirtualSession::debuggee);
+            place.is_some_and(|place| place.tab == tab && place.child.is_some())
+        };
+        let is_open = |pending: &Pending| match &pending.asker {
+            Asker::Hub { session: Some(session), .. } => is_below(session),
+            Asker::Hub { session: None, .. } | Asker::Nobody => false,
+        };
+        children.any(|child| !child.newcomers.is_empty()) || self.pending.values().any(is_open)
     }
 
     fn find_child(&mut self, place: &DebuggeeId) -> Option<&mut Child> {

@@ -35,10 +35,12 @@ pub(crate) struct AutoAttach {
     pub(crate) wait: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Child {
     /// `TargetInfo` as the browser gave it.
     pub(crate) info: Value,
     /// Cdp sessions that were told it waits for them and have not let it run.
     pub(crate) waiters: BTreeSet<CdpSessionId>,
+    /// Cdp sessions whose clients have not taken it up as a whole; the last thing they say then is that it may run.
+    pub(crate) newcomers: BTreeSet<CdpSessionId>,
 }

@@ -34,7 +34,8 @@ impl EmulatedBrowser {
             // What ended the tab was given to it all the same; a browser answers such input before it lets go.
             (Err(failure), Task::Input(_)) if failure.message.contains(CUT_OFF) => "{}",
             (Err(_), Task::SetUp(tab)) => return self.tab_set_up(*tab, "{}"),
-            (Err(_), Task::WorldsTold { place, .. }) => return self.worlds_told(place, 0),
+            (Err(_), Task::TakenUp { tab, .. }) => return self.begin_work(*tab),
+            (Err(_), Task::WorldsTold(place)) => return self.worlds_told(place),
             (Err(failure), _) => return self.fail_unless_closing(asker, ProtocolError::of(failure)),
         };
         match task {
@@ -70,7 +71,8 @@ impl EmulatedBrowser {
             }
             Task::Download(params) => self.download_found(params, Some(answer)),
             Task::SetUp(tab) => self.tab_set_up(tab, answer),
-            Task::WorldsTold { place, patience } => self.worlds_told(&place, patience),
+            Task::TakenUp { tab, looks, was_quiet } => self.tab_taken_up(tab, looks, was_quiet),
+            Task::WorldsTold(place) => self.worlds_told(&place),
         }
     }
 

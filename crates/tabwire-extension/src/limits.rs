@@ -12,5 +12,6 @@ pub const REMEMBERED_PARTS: usize = 4_096;
 /// Downloads under way that are followed in one browser; of more nothing is told.
 pub const DOWNLOADS_FOLLOWED: usize = 256;
 
-/// How often a tab is asked again whether it has told of a world that a client waits for, each a round trip.
-pub const WORLD_PATIENCE: u32 = 20;
+/// How often a tab that was just attached is looked at again because clients still take up the frames in it, each a
+/// round trip; then what waits for the tab is done without them.
+pub const TAKING_UP_LOOKS: u32 = 40;

@@ -26,6 +26,10 @@
 //! | `attach` | `tab` | `frameTree`, as `Page.getFrameTree` gives it |
 //! | `download` | `tab`, `url`: one that has just finished there | `file` |
 //! | `send` | `tab`, `session` (of a frame or worker), `method`, `params` | the browser's result |
+//! | `settle` | `tab`, `session` | `frameTree`, after every event that the page had to tell before it |
+//!
+//! Chrome hands events to extensions on a slower way than answers, so the answer to `send` may come before events that
+//! are older than it. Who has to know them first asks to `settle`.
 //!
 //! **News**, daemon to extension, for its user to see; the newest takes the place of the one before:
 //! `{"tell":"news","with":{…}}` with `approvals` (questions that wait), `decided`, `grants`, `policy`, `drivers` (who
@@ -209,6 +213,14 @@ pub(crate) struct Outgoing<'a, T> {
 #[derive(Debug, Serialize)]
 pub(crate) struct WithTab {
     pub(crate) tab: ChromeTab,
+}
+
+/// What `settle` is about.
+#[derive(Debug, Serialize)]
+pub(crate) struct WithPlace<'a> {
+    pub(crate) tab: ChromeTab,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) session: Option<&'a str>,
 }
 
 /// What `send` is about.

@@ -10,8 +10,8 @@ use crate::debuggee::DebuggeeId;
 use crate::emulated_browser::{EmulatedBrowser, failure};
 use crate::init_command::{can_wait, is_setup};
 use crate::journal::Journal;
-use crate::limits::{WAITING_COMMANDS, WORLD_PATIENCE};
-use crate::link_message::WithCommand;
+use crate::limits::WAITING_COMMANDS;
+use crate::link_message::{WithCommand, WithPlace};
 use crate::made_up_world::Exchanged;
 use crate::override_undo::undo_of;
 use crate::pending::{Asker, Pending, Task};
@@ -107,6 +107,8 @@ impl EmulatedBrowser {
         let waiting = Waiting { session: session.cloned(), command, asker, task };
         match &mut tab.state {
             TabState::Attached => self.carry_out(place, waiting),
+            // What is below a page is there only since the debugger is on.
+            TabState::Attaching { .. } if place.child.is_some() => self.carry_out(place, waiting),
             TabState::Attaching { waiting: line } if line.len() < WAITING_COMMANDS => line.push(waiting),
             TabState::Attaching { .. } => {
                 let error = ProtocolError::ours(ErrorCode::Backpressure, "Too much waits for this tab.");
@@ -191,7 +193,7 @@ impl EmulatedBrowser {
                 entry.held.push(waiting);
                 let first = entry.debuggee().cloned().filter(|_| entry.held.len() == 1);
                 if let Some(place) = first {
-                    self.ask_after_worlds(&place, WORLD_PATIENCE);
+                    self.settle(&place, Task::WorldsTold(place.clone()));
                 }
                 return None;
             }
@@ -218,15 +220,9 @@ impl EmulatedBrowser {
         }
     }
 
-    /// The browser has answered what was asked after the worlds. Chrome hands events and answers to extensions on
-    /// different ways, so the news may still come; what waits for a world that never does waits in vain.
-    pub(crate) fn worlds_told(&mut self, place: &DebuggeeId, patience: u32) {
-        let sessions = self.sessions_on(place);
-        let is_waiting = |session| self.sessions.get(session).is_some_and(|entry| !entry.held.is_empty());
-        if patience > 0 && sessions.iter().any(is_waiting) {
-            return self.ask_after_worlds(place, patience - 1);
-        }
-        for session in sessions.into_iter().filter(|_| patience == 0) {
+    /// The browser has told of all worlds there are: what waits for another one waits in vain.
+    pub(crate) fn worlds_told(&mut self, place: &DebuggeeId) {
+        for session in self.sessions_on(place) {
             if let Some(entry) = self.sessions.get_mut(&session) {
                 entry.worlds.forget_unreal();
             }
@@ -234,10 +230,10 @@ impl EmulatedBrowser {
         }
     }
 
-    /// Asks for something that the browser answers after it has told of all worlds.
-    fn ask_after_worlds(&mut self, place: &DebuggeeId, patience: u32) {
-        let task = Task::WorldsTold { place: place.clone(), patience };
-        self.pass_on(place, &Command::new("Page.getFrameTree", "{}"), Asker::Nobody, task);
+    /// Asks for a sign that comes after everything that a place has to tell up to now.
+    pub(crate) fn settle(&mut self, place: &DebuggeeId, task: Task) {
+        let with = WithPlace { tab: place.tab, session: place.child.as_deref() };
+        self.ask("settle", with, Pending { asker: Asker::Nobody, task });
     }
 
     /// Notes what a session has set up, so that it can be set up again.

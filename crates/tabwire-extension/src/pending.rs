@@ -28,8 +28,11 @@ pub(crate) enum Task {
     MakeWorld { session: CdpSessionId, number: i64 },
     /// What was kept for a tab is in force.
     SetUp(ChromeTab),
-    /// The worlds of a place should have been told; who waits for one is patient this many times more.
-    WorldsTold { place: DebuggeeId, patience: u32 },
+    /// All that was in a tab when this was asked is told. Who takes it up is waited for so many times more; `was_quiet`
+    /// when nobody seemed to.
+    TakenUp { tab: ChromeTab, looks: u32, was_quiet: bool },
+    /// The worlds of a place were told; what waits for another waits in vain.
+    WorldsTold(DebuggeeId),
     /// The debugger is on a tab.
     Attach(ChromeTab),
     /// A tab was opened, and is to go to an address.

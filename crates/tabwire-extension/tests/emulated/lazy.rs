@@ -45,7 +45,7 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
             "send Page.createIsolatedWorld",
             "send Target.setAutoAttach",
             "send Page.addScriptToEvaluateOnNewDocument",
-            "send Page.getFrameTree",
+            "settle",
         ],
         "in order, and before the command that needed the page"
     );
@@ -111,9 +111,8 @@ fn worlds_that_were_made_up_stand_for_the_browsers_own() {
     stage.does(tree.clone());
     let told = ["Page.frameAttached", "Page.frameNavigated", "Page.frameDetached"];
     assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "in the order it happened");
-    let expected = ["Page.enable", "Runtime.enable", "Page.createIsolatedWorld", "Page.getFrameTree"];
-    let expected = expected.iter().map(|method| format!("send {method}"));
-    assert_eq!(stage.asked(), expected.collect::<Vec<_>>(), "what names a world waits for it");
+    let expected = ["send Page.enable", "send Runtime.enable", "send Page.createIsolatedWorld", "settle"];
+    assert_eq!(stage.asked(), expected, "what names a world waits for it");
     stage.page_says(1, None, "Runtime.executionContextCreated", world(3, ""));
     assert_eq!(stage.asked().len(), 4, "the first command waits, and the second behind it");
     stage.page_says(1, None, "Runtime.executionContextCreated", world(4, "utility"));
@@ -123,6 +122,7 @@ fn worlds_that_were_made_up_stand_for_the_browsers_own() {
     }
     stage.does(tree);
     assert_eq!(stage.does(json!({}))["with"]["params"]["frameId"], "F", "its world is made below, too");
+    assert_eq!(stage.does(json!({}))["do"], "settle", "and told of");
     assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 4, "in the order they were asked");
     assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 3);
     assert!(stage.answer(first).is_some() && stage.answer(second).is_some());
@@ -148,6 +148,98 @@ fn a_world_that_the_browser_does_not_have_is_said_to_be_gone() {
     stage.does_all();
     let answer = stage.answer(asked).expect("not left waiting");
     assert_eq!(answer["error"]["message"], "Cannot find context with specified id");
+}
+
+/// A client that takes a frame up: says everything it has to, and last that it may run.
+fn take_up(stage: &mut Stage, session: &str) {
+    for (method, params) in [
+        ("Page.enable", json!({})),
+        ("Page.getFrameTree", json!({})),
+        ("Target.setAutoAttach", auto_attach()),
+        ("Runtime.runIfWaitingForDebugger", json!({})),
+    ] {
+        stage.send(Some(session), method, params);
+    }
+}
+
+fn auto_attach() -> Value {
+    json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true})
+}
+
+fn attached(real: &str, target: &str) -> Value {
+    let info = json!({"targetId": target, "type": "iframe", "url": "https://b.example/"});
+    json!({"sessionId": real, "targetInfo": info, "waitingForDebugger": false})
+}
+
+/// The cdp session that a client was given on a frame.
+fn session_given(stage: &mut Stage) -> String {
+    let event = stage.event("Target.attachedToTarget").expect("it is told of the frame");
+    event["params"]["sessionId"].as_str().expect("a session").to_owned()
+}
+
+/// The extension answers all but the newest question whether everything is told; gives what it was asked to send, and
+/// of which frame.
+fn answer_below(stage: &mut Stage) -> Vec<String> {
+    let mut sent = Vec::new();
+    while stage.asked().first().is_some_and(|first| first != "settle") {
+        let asked = stage.does(json!({}));
+        let text = |name: &str| asked["with"][name].as_str().unwrap_or("-").to_owned();
+        sent.push(format!("{} {}", text("session"), text("method")));
+    }
+    sent
+}
+
+#[test]
+fn frames_of_a_tab_that_is_being_attached_are_taken_up_before_the_work_begins() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let session = stage.on_tab(&root, "T1");
+    for (method, params) in [("Page.enable", json!({})), ("Target.setAutoAttach", auto_attach())] {
+        stage.call(Some(&session), method, params);
+    }
+    let work = stage.send(Some(&session), "DOM.getDocument", json!({}));
+    stage.does(json!({"frameTree": {"frame": {"id": "T1"}}}));
+    stage.events();
+    stage.page_says(1, None, "Target.attachedToTarget", attached("R1", "F1"));
+    let middle = session_given(&mut stage);
+    for _ in 0..2 {
+        stage.does(json!({}));
+    }
+    assert_eq!(stage.asked(), ["settle"]);
+    // The client is slow: the tab is asked once more, and what it says to the frame goes to the frame.
+    stage.does(json!({}));
+    assert_eq!(stage.asked(), ["settle"]);
+    take_up(&mut stage, &middle);
+    stage.does(json!({}));
+    let expected =
+        ["Page.enable", "Page.getFrameTree", "Target.setAutoAttach", "Runtime.runIfWaitingForDebugger"];
+    let to = |real: &str| expected.map(|method| format!("{real} {method}")).to_vec();
+    assert_eq!(answer_below(&mut stage), to("R1"), "not to the page, which is what was open when they came");
+    // What was answered is older than the news of a frame in it, and that is waited for too.
+    stage.page_says(1, Some("R1"), "Target.attachedToTarget", attached("R2", "F2"));
+    let inner = session_given(&mut stage);
+    take_up(&mut stage, &inner);
+    stage.does(json!({}));
+    assert_eq!(answer_below(&mut stage), to("R2"));
+    while stage.asked() == ["settle"] {
+        stage.does(json!({}));
+    }
+    assert_eq!(stage.asked(), ["send DOM.getDocument"]);
+    stage.does(json!({}));
+    assert!(stage.answer(work).is_some());
+}
+
+#[test]
+fn a_client_that_never_takes_a_frame_up_holds_its_tab_for_a_while_only() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let session = stage.on_tab(&root, "T1");
+    stage.call(Some(&session), "Target.setAutoAttach", auto_attach());
+    let work = stage.send(Some(&session), "DOM.getDocument", json!({}));
+    stage.does(json!({"frameTree": {"frame": {"id": "T1"}}}));
+    stage.page_says(1, None, "Target.attachedToTarget", attached("R1", "F1"));
+    stage.does_all();
+    assert!(stage.answer(work).is_some());
 }
 
 #[test]
@@ -194,7 +286,7 @@ fn who_only_watches_goes_on_when_the_debugger_goes_off() {
     stage.does(json!({"frameTree": {}}));
     assert_eq!(
         stage.asked(),
-        ["send Page.enable", "send Runtime.enable", "send Page.getFrameTree"],
+        ["send Page.enable", "send Runtime.enable", "settle"],
         "what it had set up is set up again"
     );
     for _ in 0..3 {
@@ -261,7 +353,7 @@ fn a_tab_that_cannot_be_attached_says_why_and_can_be_tried_again() {
     assert_eq!(answer["sessionId"], session.as_str());
     stage.send(Some(&session), "Runtime.evaluate", json!({}));
     stage.does(json!({"frameTree": {}}));
-    assert_eq!(stage.asked(), ["send Page.enable", "send Page.getFrameTree"], "nothing kept was lost");
+    assert_eq!(stage.asked(), ["send Page.enable", "settle"], "nothing kept was lost");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn f08_a_tab_that_was_attached_again_goes_on_with_what_was_set_up() {
     stage.tells("attached_again", json!({"tab": 1, "frameTree": tree}));
     let told = ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
     assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "its page began anew");
-    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable", "send Page.getFrameTree"]);
+    assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable", "settle"]);
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
     assert_eq!(stage.asked().len(), 3, "it waits until all is set up");
     stage.does_all();

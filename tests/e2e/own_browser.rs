@@ -165,7 +165,7 @@ fn t13_a_squatter_learns_nothing_and_a_new_key_turns_old_ones_away() {
 }
 
 /// Leaves the file of a daemon that died, with a port that is somebody else's now.
-fn leave_handshake(world: &World, port: u16) -> PathBuf {
+pub(crate) fn leave_handshake(world: &World, port: u16) -> PathBuf {
     let path = world.runtime().join("handshake.json");
     let content = json!({
         "version": env!("CARGO_PKG_VERSION"), "instance": "dead", "pid": 1, "port": port, "token": "00".repeat(32),

@@ -52,8 +52,13 @@ impl Squatted {
     /// Says something.
     pub(crate) fn say(&mut self, message: &Value) {
         let text = message.to_string();
-        let mut frame = vec![0x81, 126];
-        frame.extend_from_slice(&u16::try_from(text.len()).expect("short").to_be_bytes());
+        let length = u16::try_from(text.len()).expect("short").to_be_bytes();
+        let mut frame = vec![0x81];
+        // A browser takes a length only in its shortest form.
+        match length {
+            [0, short @ 0..126] => frame.push(short),
+            [high, low] => frame.extend_from_slice(&[126, high, low]),
+        }
         frame.extend_from_slice(text.as_bytes());
         self.stream.write_all(&frame).expect("the visitor reads");
     }
@@ -70,6 +75,7 @@ impl Squatted {
     /// The next message; nothing when the visitor has left.
     pub(crate) fn next(&mut self) -> Option<Value> {
         let deadline = Instant::now() + PATIENCE;
+        let mut message = Vec::new();
         loop {
             assert!(Instant::now() < deadline, "the visitor stays and says nothing");
             let mut head = [0; 2];
@@ -80,7 +86,11 @@ impl Squatted {
                     self.stream.read_exact(&mut long).ok()?;
                     usize::from(u16::from_be_bytes(long))
                 }
-                127 => panic!("a visitor who says that much"),
+                127 => {
+                    let mut long = [0; 8];
+                    self.stream.read_exact(&mut long).ok()?;
+                    usize::try_from(u64::from_be_bytes(long)).expect("a size")
+                }
                 short => usize::from(short),
             };
             let mut mask = [0; 4];
@@ -92,8 +102,12 @@ impl Squatted {
             }
             match head[0] & 0x0f {
                 0x8 => return None,
-                0x1 => return Some(serde_json::from_slice(&payload).expect("JSON")),
-                _ => {}
+                // A browser says what is long in parts.
+                0x0 | 0x1 => message.extend_from_slice(&payload),
+                _ => continue,
+            }
+            if head[0] & 0x80 != 0 {
+                return Some(serde_json::from_slice(&message).expect("JSON"));
             }
         }
     }

@@ -46,6 +46,15 @@ impl BareBrowser {
     /// When it cannot be started; a bench has no use for going on.
     #[must_use]
     pub fn start(executable: &Path) -> Self {
+        Self::start_with(executable, |_| Vec::new())
+    }
+
+    /// Starts the browser on a profile that was prepared for it, with more arguments.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    #[must_use]
+    pub fn start_with(executable: &Path, prepare: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let profile = tempfile::tempdir().expect("a directory");
         // As a throw-away profile of ours begins.
         let own = profile.path().join("Default");
@@ -54,6 +63,7 @@ impl BareBrowser {
             .expect("written");
         let child = Command::new(executable)
             .args(FLAGS)
+            .args(prepare(profile.path()))
             .arg("--remote-debugging-port=0")
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .arg("about:blank")

@@ -1,0 +1,291 @@
+//! The user's own browser through its extension: round trips over the same call made inside the extension, Playwright's
+//! connecting to sixty tabs, a tab that is entered when it is used over one that is entered at once, and clicks into a
+//! page that floods.
+#![expect(clippy::print_stdout, reason = "a bench prints its table")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketAddress};
+use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros, ratio};
+use tabwire_wire::CdpSessionId;
+
+const BLOCKS: usize = 20;
+const BLOCK: usize = 100;
+const ROUNDS: usize = 15;
+const TABS: usize = 60;
+const CLICKS: usize = 60;
+const EVENTS_A_SECOND: usize = 5_000;
+const DEADLINE: Duration = Duration::from_secs(30);
+const OWN: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
+
+/// What a client says to a page before it uses it, more or less.
+const SETTING_UP: [(&str, &str); 7] = [
+    ("Page.enable", "{}"),
+    ("Page.getFrameTree", "{}"),
+    ("Log.enable", "{}"),
+    ("Page.setLifecycleEventsEnabled", r#"{"enabled":true}"#),
+    ("Runtime.enable", "{}"),
+    ("Network.enable", "{}"),
+    ("Target.setAutoAttach", r#"{"autoAttach":true,"waitForDebuggerOnStart":true,"flatten":true}"#),
+];
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(runtime.spawn(run())).expect("the bench ends");
+}
+
+async fn run() {
+    let tasks = TaskGroup::new();
+    let world = TabwireWorld::new(env!("CARGO_BIN_EXE_tabwire"));
+    let browser = BareBrowser::start_with(&browser_program(), |profile| {
+        let profile = format!("{}/", profile.display());
+        let install = ["--json", "extension", "install", "--browser", &profile, "--wait", "0s"];
+        let installed: Value = serde_json::from_str(&world.text(&install)).expect("JSON");
+        vec![format!("--load-extension={}", installed["path"].as_str().expect("a folder"))]
+    });
+    let user = over_websocket(&browser.websocket(), &tasks).await;
+    await_extension(&world);
+    world.run(&[&["open"], &OWN[..], &["about:blank"]].concat());
+    let client = over_websocket(&world.text(&["cdp-url", "--quiet"]), &tasks).await;
+    let worker = worker_of(&user).await;
+    round_trips(&client, &worker).await;
+    floods(&client).await;
+    lazy_and_eager(&client, &worker).await;
+    sixty_tabs(&world, &user).await;
+}
+
+async fn over_websocket(address: &str, tasks: &TaskGroup) -> Connection {
+    let (source, sink) =
+        WebSocketAddress::parse(address).expect("an address").connect().await.expect("connected");
+    Connection::start(source, sink, tasks)
+}
+
+fn standing(world: &TabwireWorld) -> Value {
+    let status: Value =
+        serde_json::from_str(&world.text(&["--json", "extension", "status"])).expect("a status");
+    status["connected"][0].clone()
+}
+
+fn await_extension(world: &TabwireWorld) {
+    let until = Instant::now() + DEADLINE;
+    while standing(world).is_null() {
+        assert!(Instant::now() < until, "the extension does not connect");
+    }
+}
+
+async fn ask(session: &CdpSession, method: &'static str, params: Value) -> Value {
+    session.send(method, &params, DEADLINE).await.and_then(|answer| answer.to()).expect("an answer")
+}
+
+async fn evaluate(session: &CdpSession, expression: &str) -> Value {
+    let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+    let answer = ask(session, "Runtime.evaluate", params).await;
+    assert!(answer.get("exceptionDetails").is_none(), "{expression}: {answer}");
+    answer["result"]["value"].clone()
+}
+
+async fn attach(connection: &Connection, target: &str) -> CdpSession {
+    let params = json!({"targetId": target, "flatten": true});
+    let attached = ask(&connection.browser(), "Target.attachToTarget", params).await;
+    connection.session(&CdpSessionId::new(attached["sessionId"].as_str().expect("an id")))
+}
+
+async fn open(connection: &Connection, url: &str) -> String {
+    let created = ask(&connection.browser(), "Target.createTarget", json!({"url": url})).await;
+    created["targetId"].as_str().expect("an id").to_owned()
+}
+
+/// The extension's worker, as the user's own tools see it.
+async fn worker_of(user: &Connection) -> CdpSession {
+    let targets = ask(&user.browser(), "Target.getTargets", json!({})).await;
+    let is_it = |target: &&Value| {
+        target["type"] == "service_worker"
+            && target["url"].as_str().is_some_and(|url| url.ends_with("/worker.js"))
+    };
+    let all = targets["targetInfos"].as_array().expect("a list");
+    let target = all.iter().find(is_it).expect("the extension's worker");
+    attach(user, target["targetId"].as_str().expect("an id")).await
+}
+
+/// Chrome's number of a tab.
+async fn tab_of(worker: &CdpSession, target: &str) -> i64 {
+    let find =
+        format!("chrome.debugger.getTargets().then((all) => all.find((one) => one.id === {target:?}).tabId)");
+    evaluate(worker, &find).await.as_i64().expect("a tab")
+}
+
+fn milliseconds(value: &Value) -> Duration {
+    Duration::from_secs_f64(value.as_f64().expect("a number") / 1e3)
+}
+
+async fn round_trips(client: &Connection, worker: &CdpSession) {
+    let target = open(client, "about:blank").await;
+    let page = attach(client, &target).await;
+    evaluate(&page, "1").await;
+    let tab = tab_of(worker, &target).await;
+    // A worker's clock is coarse, so a block is timed as a whole.
+    let inside = format!(
+        "(async () => {{ const before = performance.now(); for (let count = 0; count < {BLOCK}; count += 1)\
+         await chrome.debugger.sendCommand({{tabId: {tab}}}, 'Runtime.evaluate', {{expression: '1'}});\
+         return (performance.now() - before) / {BLOCK}; }})()"
+    );
+    let (mut alone, mut through) = (Sample::default(), Sample::default());
+    for block in 0..=BLOCKS {
+        let taken = milliseconds(&evaluate(worker, &inside).await);
+        let before = Instant::now();
+        for _ in 0..BLOCK {
+            ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
+        }
+        let timed = before.elapsed() / u32::try_from(BLOCK).expect("small");
+        // The first block warms both up.
+        if block > 0 {
+            alone.add(taken);
+            through.add(timed);
+        }
+    }
+    println!(
+        "Runtime.evaluate       inside the extension {}  through the daemon {}  {}",
+        micros(alone.median()),
+        micros(through.median()),
+        ratio(through.median(), alone.median()),
+    );
+    ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
+}
+
+async fn click(page: &CdpSession) -> Duration {
+    let before = Instant::now();
+    for kind in ["mousePressed", "mouseReleased"] {
+        let event = json!({"type": kind, "x": 50, "y": 50, "button": "left", "clickCount": 1});
+        ask(page, "Input.dispatchMouseEvent", event).await;
+    }
+    before.elapsed()
+}
+
+async fn clicks(page: &CdpSession) -> Sample {
+    let mut sample = Sample::default();
+    for _ in 0..CLICKS {
+        sample.add(click(page).await);
+    }
+    sample
+}
+
+async fn floods(client: &Connection) {
+    let target = open(client, "about:blank").await;
+    let page = attach(client, &target).await;
+    ask(&page, "Runtime.enable", json!({})).await;
+    let button = "document.body.innerHTML = '<button style=\"position: fixed; inset: 0\">Press</button>'; onclick = () => { window.count = (window.count ?? 0) + 1; }; 0";
+    evaluate(&page, button).await;
+    clicks(&page).await;
+    let quiet = clicks(&page).await;
+    let each = EVENTS_A_SECOND / 100;
+    evaluate(&page, &format!("setInterval(() => {{ for (let count = 0; count < {each}; count += 1) console.log(count); }}, 10); 0")).await;
+    evaluate(&page, "new Promise((done) => setTimeout(done, 1000, 0))").await;
+    let flooded = clicks(&page).await;
+    let added =
+        |share: f64| (flooded.quantile(share).as_secs_f64() - quiet.quantile(share).as_secs_f64()) * 1e3;
+    println!(
+        "click                  quiet {}  with {EVENTS_A_SECOND} events a second {}  adds {:.1} ms at the median, {:.1} ms at p99",
+        micros(quiet.median()),
+        micros(flooded.median()),
+        added(0.5),
+        added(0.99),
+    );
+    ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
+}
+
+/// How long it takes from the news of a tab to the first answer out of it.
+async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
+    let list: Vec<String> =
+        SETTING_UP.iter().map(|(method, params)| format!("[{method:?}, {params}]")).collect();
+    let (mut eager, mut lazy) = (Sample::default(), Sample::default());
+    for round in 0..=ROUNDS {
+        let (target, other) = (open(client, "about:blank").await, open(client, "about:blank").await);
+        let tab = tab_of(worker, &other).await;
+        let at_once = format!(
+            "(async () => {{ const before = performance.now(); const tab = {{tabId: {tab}}};\
+             await chrome.debugger.attach(tab, '1.3');\
+             await Promise.all([{}].map(([method, params]) => chrome.debugger.sendCommand(tab, method, params)));\
+             await chrome.debugger.sendCommand(tab, 'Runtime.evaluate', {{expression: '1'}});\
+             const taken = performance.now() - before; await chrome.debugger.detach(tab); return taken; }})()",
+            list.join(", ")
+        );
+        let taken = milliseconds(&evaluate(worker, &at_once).await);
+        let before = Instant::now();
+        let page = attach(client, &target).await;
+        let begun: Vec<_> = SETTING_UP
+            .iter()
+            .map(|(method, params)| {
+                let params: Value = serde_json::from_str(params).expect("JSON");
+                page.begin(*method, &params, DEADLINE).expect("sent")
+            })
+            .collect();
+        for one in begun {
+            one.answer().await.expect("an answer");
+        }
+        ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
+        if round > 0 {
+            eager.add(taken);
+            lazy.add(before.elapsed());
+        }
+        for target in [target, other] {
+            ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
+        }
+    }
+    println!(
+        "first answer of a tab  entered at once, inside the extension {}  when it is used {}  {}",
+        micros(eager.median()),
+        micros(lazy.median()),
+        ratio(lazy.median(), eager.median()),
+    );
+}
+
+async fn sixty_tabs(world: &TabwireWorld, user: &Connection) {
+    for _ in 0..TABS {
+        ask(&user.browser(), "Target.createTarget", json!({"url": "about:blank", "background": true})).await;
+    }
+    let options = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik/options/options.html";
+    let page = attach(user, &open(user, options).await).await;
+    let share = "chrome.runtime?.sendMessage?.({ask: 'mode', mode: 'all'}).then((now) => now.mode)";
+    let until = Instant::now() + DEADLINE;
+    while evaluate(&page, share).await != "all" || standing(world)["tabs"].as_u64() < Some(TABS as u64) {
+        assert!(Instant::now() < until, "the tabs are not told of");
+    }
+    let before = standing(world)["attaches"].clone();
+    let address = world.text(&["cdp-url", "--quiet"]);
+    let script = format!(
+        "import {{ chromium }} from 'playwright-core'; const before = performance.now();\
+         const browser = await chromium.connectOverCDP({address:?});\
+         console.log(JSON.stringify([performance.now() - before, browser.contexts()[0].pages().length]));\
+         await browser.close();"
+    );
+    let mut sample = Sample::default();
+    let mut pages = Value::Null;
+    for _ in 0..5 {
+        let clients = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/clients");
+        let output = Command::new("node")
+            .args(["--input-type=module", "-e", &script])
+            .current_dir(clients)
+            .output()
+            .expect("node runs: `cargo xtask setup` says what is needed");
+        let told: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        sample.add(milliseconds(&told[0]));
+        pages = told[1].clone();
+    }
+    let attaches = standing(world)["attaches"].as_u64().zip(before.as_u64()).map(|(now, then)| now - then);
+    println!(
+        "Playwright connects    to {pages} tabs in {:.0} ms at the median, {} attaches",
+        sample.median().as_secs_f64() * 1e3,
+        attaches.expect("numbers"),
+    );
+}
+
+fn browser_program() -> std::path::PathBuf {
+    tabwire_browser::finder::find(None, std::env::var_os("PATH").as_deref()).expect("a browser").path
+}

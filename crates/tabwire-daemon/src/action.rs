@@ -230,6 +230,7 @@ impl Daemon {
             asker: note.asker_told(),
             late_rulings: Arc::default(),
             client: request.client.clone(),
+            call: request.call,
             passes: Arc::default(),
             flows: Arc::clone(&session.flows),
             profile: live.options.policy().stricter(wished),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tabwire_policy::Patience;
-use tabwire_wire::{ClientName, ErrorCode, Failure};
+use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure};
 use tokio::sync::{oneshot, watch};
 
 use crate::limits::{APPROVAL_DEADLINE, APPROVALS, APPROVALS_DECIDED, ATTENDANCE_GRACE};
@@ -29,8 +29,11 @@ impl std::fmt::Display for ApprovalId {
 pub struct ApprovalQuestion {
     /// Who asks, as the daemon knows it.
     pub who: String,
-    /// The name the client gives itself, by which it is told apart from others.
+    /// The name the client gives itself.
     pub client: Option<ClientName>,
+    /// The call that cannot go on, when whoever sits at its client can be asked.
+    #[serde(skip)]
+    pub call: Option<CallNumber>,
     /// The session it works in.
     pub session: String,
     /// The action it wants to do.
@@ -106,8 +109,8 @@ pub struct DecidedApproval {
 struct State {
     next: u64,
     pending: BTreeMap<ApprovalId, Waiting>,
-    /// Those who attend, each for one client's questions or for everybody's.
-    attending: BTreeMap<u64, Option<ClientName>>,
+    /// Those who attend, each for one call's questions or for everybody's.
+    attending: BTreeMap<u64, Option<CallNumber>>,
     /// What was answered lately, the newest first.
     decided: VecDeque<DecidedApproval>,
     /// When somebody last attended to everybody's questions.
@@ -126,7 +129,7 @@ struct Waiting {
 pub struct Attendance {
     desk: Arc<ApprovalDesk>,
     number: u64,
-    client: Option<ClientName>,
+    call: Option<CallNumber>,
 }
 
 /// A question, taken away when nobody waits for its answer any more.
@@ -168,7 +171,7 @@ impl ApprovalDesk {
         let (answer, answered) = oneshot::channel();
         let id = {
             let mut state = self.state();
-            let is_somebody_there = state.is_attended(question.client.as_ref());
+            let is_somebody_there = state.is_attended(question.call);
             if patience == Patience::IfSomebodyIsThere && !is_somebody_there {
                 return Outcome::NobodyThere;
             }
@@ -189,14 +192,14 @@ impl ApprovalDesk {
         }
     }
 
-    /// The questions that wait, oldest first; those of one client, or all.
-    pub fn pending(&self, client: Option<&ClientName>) -> Vec<PendingApproval> {
+    /// The questions that wait, oldest first; those of one call, or all.
+    pub fn pending(&self, call: Option<CallNumber>) -> Vec<PendingApproval> {
         let state = self.state();
         let now = Instant::now();
         let mut waiting: Vec<_> = state
             .pending
             .iter()
-            .filter(|(_, waiting)| client.is_none() || waiting.question.client.as_ref() == client)
+            .filter(|(_, waiting)| call.is_none() || waiting.question.call == call)
             .collect();
         waiting.sort_by_key(|(_, waiting)| waiting.until);
         waiting
@@ -233,27 +236,44 @@ impl ApprovalDesk {
         Ok(question)
     }
 
-    /// Somebody is there from now on: for one client's questions, or for everybody's.
+    /// Somebody is there from now on, for everybody's questions.
     #[must_use]
-    pub fn attend(self: &Arc<Self>, client: Option<ClientName>) -> Attendance {
+    pub fn attend(self: &Arc<Self>) -> Attendance {
+        self.attend_to(|_| None)
+    }
+
+    /// Somebody is there from now on for the questions of one call, which gets a number for it.
+    #[must_use]
+    pub fn attend_call(self: &Arc<Self>) -> Attendance {
+        self.attend_to(|number| Some(CallNumber(number)))
+    }
+
+    fn attend_to(self: &Arc<Self>, which: impl FnOnce(u64) -> Option<CallNumber>) -> Attendance {
         let mut state = self.state();
         state.next += 1;
         let number = state.next;
-        state.attending.insert(number, client.clone());
+        let call = which(number);
+        state.attending.insert(number, call);
         drop(state);
-        Attendance { desk: Arc::clone(self), number, client }
+        Attendance { desk: Arc::clone(self), number, call }
     }
 }
 
 impl State {
-    fn is_attended(&self, client: Option<&ClientName>) -> bool {
-        let is_for = |whose: &Option<ClientName>| whose.is_none() || whose.as_ref() == client;
+    fn is_attended(&self, call: Option<CallNumber>) -> bool {
+        let is_for = |whose: &Option<CallNumber>| whose.is_none() || *whose == call;
         self.attending.values().any(is_for)
             || self.last_seen.is_some_and(|seen| seen.elapsed() < ATTENDANCE_GRACE)
     }
 }
 
 impl Attendance {
+    /// The call that somebody is there for; none for everybody's.
+    #[must_use]
+    pub const fn call(&self) -> Option<CallNumber> {
+        self.call
+    }
+
     /// The questions that wait, as soon as there are any; none when there are none in time.
     pub async fn next(&self, patience: Duration) -> Vec<PendingApproval> {
         let mut changes = self.desk.changes();
@@ -261,7 +281,7 @@ impl Attendance {
             loop {
                 // Listening before looking, so that nothing that comes in between is missed.
                 changes.mark_unchanged();
-                let pending = self.desk.pending(self.client.as_ref());
+                let pending = self.desk.pending(self.call);
                 if !pending.is_empty() {
                     return pending;
                 }
@@ -278,7 +298,7 @@ impl Drop for Attendance {
     fn drop(&mut self) {
         let mut state = self.desk.state();
         state.attending.remove(&self.number);
-        if self.client.is_none() {
+        if self.call.is_none() {
             // Somebody who asks again and again is not gone in between.
             state.last_seen = Some(Instant::now());
         }
@@ -289,10 +309,11 @@ impl Drop for Attendance {
 mod tests {
     use super::*;
 
-    fn question(client: &str) -> ApprovalQuestion {
+    fn question(call: Option<CallNumber>) -> ApprovalQuestion {
         ApprovalQuestion {
             who: "a test".to_owned(),
-            client: ClientName::new(client).ok(),
+            client: ClientName::new("one").ok(),
+            call,
             session: "default".to_owned(),
             action: "click".to_owned(),
             site: "https://a.test".to_owned(),
@@ -304,8 +325,8 @@ mod tests {
     #[tokio::test]
     async fn a_question_is_answered_once_by_whoever_attends() {
         let desk = Arc::new(ApprovalDesk::default());
-        let attendance = desk.attend(ClientName::new("one").ok());
-        let asking = desk.ask(question("one"), Patience::IfSomebodyIsThere);
+        let attendance = desk.attend_call();
+        let asking = desk.ask(question(attendance.call()), Patience::IfSomebodyIsThere);
         let answering = async {
             let pending = attendance.next(Duration::from_secs(5)).await;
             let id = pending[0].id.to_string();
@@ -324,15 +345,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn nobody_there_is_no_at_once_and_nobody_answering_is_no_in_time() {
         let desk = Arc::new(ApprovalDesk::default());
-        let other = desk.attend(ClientName::new("two").ok());
-        let outcome = desk.ask(question("one"), Patience::IfSomebodyIsThere).await;
-        assert_eq!(
-            outcome,
-            Outcome::NobodyThere,
-            "who attends for another client answers nothing of this one"
-        );
+        let (other, own) = (desk.attend_call(), desk.attend_call().call());
+        for call in [None, own] {
+            let outcome = desk.ask(question(call), Patience::IfSomebodyIsThere).await;
+            assert_eq!(
+                outcome,
+                Outcome::NobodyThere,
+                "who attends to another call answers nothing of {call:?}"
+            );
+        }
         let started = tokio::time::Instant::now();
-        assert_eq!(desk.ask(question("one"), Patience::Wait).await, Outcome::Unanswered);
+        assert_eq!(desk.ask(question(None), Patience::Wait).await, Outcome::Unanswered);
         assert_eq!(started.elapsed().as_secs(), APPROVAL_DEADLINE.as_secs());
         drop(other);
         assert!(desk.pending(None).is_empty() && desk.state().attending.is_empty());
@@ -341,7 +364,7 @@ mod tests {
     #[tokio::test]
     async fn a_question_that_nobody_waits_for_is_gone() {
         let desk = Arc::new(ApprovalDesk::default());
-        let asking = desk.ask(question("one"), Patience::Wait);
+        let asking = desk.ask(question(None), Patience::Wait);
         let _ = tokio::time::timeout(Duration::ZERO, asking).await;
         assert!(desk.pending(None).is_empty());
     }

@@ -8,7 +8,7 @@ use tabwire_journal::{Ruling, Verdict};
 use tabwire_policy::limits::ADDRESS_FREE_CHARACTERS;
 use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
 use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
-use tabwire_wire::{ClientName, ErrorCode, Failure, TabId};
+use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
 use crate::command_guard::with_sources;
@@ -49,6 +49,8 @@ pub(crate) struct Checkpoint {
     pub(crate) late_rulings: Arc<Mutex<Vec<Ruling>>>,
     /// The name the client gives itself.
     pub(crate) client: Option<ClientName>,
+    /// The call it is, if somebody is there to be asked for that one.
+    pub(crate) call: Option<CallNumber>,
     /// What somebody has allowed for this action alone.
     pub(crate) passes: Arc<Mutex<Vec<PassInHand>>>,
     /// What the session has read, and has brought elsewhere.
@@ -318,6 +320,7 @@ impl Checkpoint {
         let question = ApprovalQuestion {
             who: self.asker.clone(),
             client: self.client.clone(),
+            call: self.call,
             session: self.session.clone(),
             action: self.action.to_owned(),
             site: site.to_string(),

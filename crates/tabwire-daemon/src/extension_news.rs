@@ -79,7 +79,7 @@ impl ExtensionNews {
         let mut approvals = self.people.approvals.changes();
         let mut policy = self.people.policy.changes();
         // Who has the extension can be asked: questions wait for them.
-        let _attendance = self.people.approvals.attend(None);
+        let _attendance = self.people.approvals.attend();
         loop {
             approvals.mark_unchanged();
             policy.mark_unchanged();

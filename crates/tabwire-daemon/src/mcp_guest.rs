@@ -10,7 +10,7 @@ use serde_json::json;
 use tabwire_journal::{Filter, Reader};
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Permission};
 use tabwire_wire::api::{ActionAnswer, ActionRequest, McpOpening};
-use tabwire_wire::{ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
+use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Attendance, PendingApproval};
 use crate::caller::Caller;
@@ -190,7 +190,7 @@ impl Backend for McpGuest {
 
     fn attend(&self) -> Box<dyn Attendant> {
         let desk = Arc::clone(&self.daemon.approvals);
-        let attendance = desk.attend(Some(self.name().clone()));
+        let attendance = desk.attend_call();
         Box::new(GuestAttendant { desk, attendance })
     }
 
@@ -225,13 +225,17 @@ impl Backend for McpGuest {
     }
 }
 
-/// Whoever sits at an MCP client, as somebody who can be asked what that client wants.
+/// Whoever sits at an MCP client, as somebody who can be asked what one of its calls wants.
 struct GuestAttendant {
     desk: Arc<ApprovalDesk>,
     attendance: Attendance,
 }
 
 impl Attendant for GuestAttendant {
+    fn call(&self) -> Option<CallNumber> {
+        self.attendance.call()
+    }
+
     fn next(&self) -> Answering<'_, Asking> {
         Box::pin(async move {
             loop {

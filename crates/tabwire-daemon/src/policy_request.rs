@@ -198,7 +198,7 @@ impl Daemon {
 
     async fn approvals_pending(self: &Arc<Self>, request: &PolicyRequest) -> Value {
         let pending = if request.wait {
-            self.approvals.attend(None).next(ATTENDANCE_WAIT).await
+            self.approvals.attend().next(ATTENDANCE_WAIT).await
         } else {
             self.approvals.pending(None)
         };

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use rmcp::RoleServer;
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, ProtocolVersion};
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
@@ -11,29 +11,24 @@ use crate::backend::{Attendant, Permission};
 use crate::connection::Connection;
 use crate::limits::ASKING_DEADLINE;
 
-/// Somebody to ask, when the client can show a question.
-pub(crate) fn attendant(
-    connection: &Connection,
-    context: &RequestContext<RoleServer>,
-) -> Option<Box<dyn Attendant>> {
-    let can_ask =
-        context.client_capabilities().is_some_and(|capabilities| capabilities.elicitation.is_some());
-    // From that revision on, servers may not ask in the middle of a call.
-    let version = context.protocol_version();
-    let may_ask = version.is_none_or(|version| version.as_str() < ProtocolVersion::V_2026_07_28.as_str());
-    (can_ask && may_ask).then(|| connection.backend.attend())
+/// Whether the client can show a question with a few answers to choose from.
+pub(crate) fn shows_questions(context: &RequestContext<RoleServer>) -> bool {
+    let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    // Who names no kind means forms; who names only addresses to be opened shows none.
+    elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
-/// Asks the client whatever its calls need asked, for as long as a call lasts.
+/// Asks the client whatever a call needs asked, for as long as the call lasts.
 pub(crate) async fn ask_client(
     connection: &Connection,
     context: &RequestContext<RoleServer>,
-    attendant: Option<Box<dyn Attendant>>,
+    attendant: Option<&dyn Attendant>,
 ) -> Infallible {
     let Some(attendant) = attendant else { return std::future::pending().await };
     loop {
-        let _turn = connection.asking.lock().await;
         let asking = attendant.next().await;
+        // One thing at a time, however many calls have something to ask.
+        let _turn = connection.asking.lock().await;
         let permission = match question(&asking.message) {
             Some(question) => {
                 let answered =
@@ -47,7 +42,7 @@ pub(crate) async fn ask_client(
 }
 
 /// The question as clients show it.
-fn question(message: &str) -> Option<ElicitRequestParams> {
+pub(crate) fn question(message: &str) -> Option<ElicitRequestParams> {
     let schema: ElicitationSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"answer": {
@@ -66,7 +61,7 @@ fn question(message: &str) -> Option<ElicitRequestParams> {
 }
 
 /// What was said; whatever is no clear yes is no.
-fn permission(answer: &ElicitResult) -> Permission {
+pub(crate) fn permission(answer: &ElicitResult) -> Permission {
     let said = answer.content.as_ref().and_then(|content| content.get("answer")).and_then(Value::as_str);
     match (&answer.action, said) {
         (ElicitationAction::Accept, Some("once")) => Permission::Once,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tabwire_engine::find_similar;
-use tabwire_wire::{ErrorCode, Failure, TabId};
+use tabwire_wire::{CallNumber, ErrorCode, Failure, TabId};
 
 use crate::offered_tool::OfferedTool;
 use crate::tool_schema::Need;
@@ -15,6 +15,8 @@ pub(crate) struct Asked {
     pub(crate) tab: Option<TabId>,
     pub(crate) snapshot: bool,
     pub(crate) timeout_ms: Option<u64>,
+    /// The call it is, if somebody is there to be asked for that one.
+    pub(crate) call: Option<CallNumber>,
 }
 
 impl Asked {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::pin::Pin;
 
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
-use tabwire_wire::{ClientName, Failure, Progress};
+use tabwire_wire::{CallNumber, ClientName, Failure, Progress};
 
 /// An answer that is waited for.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -31,8 +31,11 @@ pub enum Permission {
     No,
 }
 
-/// Somebody who is there to be asked, for one client's calls; leaves when dropped.
+/// Somebody who is there to be asked, for one call of a client; leaves when dropped.
 pub trait Attendant: Send + Sync {
+    /// The number that the call's requests carry, so that its questions come here.
+    fn call(&self) -> Option<CallNumber>;
+
     /// The next thing that is asked.
     fn next(&self) -> Answering<'_, Asking>;
 
@@ -65,7 +68,7 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
     /// What the request of every call begins with.
     fn request(&self) -> ActionRequest;
 
-    /// Has what this client's calls need asked of whoever sits at the client.
+    /// Has what one call of this client needs asked of whoever sits at the client.
     fn attend(&self) -> Box<dyn Attendant>;
 
     /// Takes note of what the client calls itself.

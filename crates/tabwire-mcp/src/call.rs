@@ -6,7 +6,7 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::{Value, json};
 use tabwire_engine::Definition;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, AnswerForm};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_wire::{CallNumber, ErrorCode, Failure};
 
 use crate::answer::{AnswerText, failed, picture_answer, stretch_answer, structured_answer};
 use crate::arguments::Asked;
@@ -20,28 +20,32 @@ const PICTURE: &str = "screenshot";
 impl Connection {
     /// Calls a tool. Whatever fails is an answer too.
     ///
-    /// `is_data` says whether the client is given data, or text.
+    /// `is_data` says whether the client is given data, or text; `call` by which number what it needs asked is asked.
     pub(crate) async fn call(
         &self,
         tool: &OfferedTool,
         arguments: Option<JsonObject>,
         is_data: bool,
+        call: Option<CallNumber>,
     ) -> CallToolResult {
         let Ok(_place) = self.places.try_acquire() else {
             let message = format!("{CALLS_AT_ONCE} calls of this client are under way.");
             let busy = Failure::new(ErrorCode::Backpressure, message);
             return failed(&busy.with_hint("Wait for some of them to be answered."));
         };
-        self.try_call(tool, arguments, is_data).await.unwrap_or_else(|failure| failed(&failure))
+        let called = match Asked::read(tool, arguments) {
+            Ok(asked) => self.try_call(tool, Asked { call, ..asked }, is_data).await,
+            Err(failure) => Err(failure),
+        };
+        called.unwrap_or_else(|failure| failed(&failure))
     }
 
     async fn try_call(
         &self,
         tool: &OfferedTool,
-        arguments: Option<JsonObject>,
+        asked: Asked,
         is_data: bool,
     ) -> Result<CallToolResult, Failure> {
-        let asked = Asked::read(tool, arguments)?;
         match tool.deed {
             Deed::Action(action) => self.call_action(action, asked, is_data).await,
             Deed::Status => self.call_status(is_data).await,
@@ -63,6 +67,7 @@ impl Connection {
             tab: asked.tab,
             snapshot: asked.snapshot,
             timeout_ms: asked.timeout_ms.or(template.timeout_ms),
+            call: asked.call,
             text: !is_data && !is_picture,
             ..template
         };
@@ -124,7 +129,8 @@ impl Connection {
         })?;
         let seconds = asked.params.get("seconds").filter(|_| verb == "take");
         let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
-        let request = ActionRequest { params, tab: asked.tab, text: false, ..self.backend.request() };
+        let (tab, call) = (asked.tab, asked.call);
+        let request = ActionRequest { params, tab, call, text: false, ..self.backend.request() };
         let answer = self.backend.act(action, request).await?;
         if is_data {
             return Ok(self.give(&answer));

@@ -12,6 +12,7 @@ use crate::backend::Backend;
 use crate::limits::CALLS_AT_ONCE;
 use crate::shelf::Shelf;
 use crate::tool_set::ToolSet;
+use crate::waiting_call::WaitingCalls;
 
 /// What a client is told whose daemon was replaced under it.
 const RESUMED: &str = "the daemon was started anew: the session goes on, refs are new";
@@ -43,6 +44,8 @@ pub struct Connection {
     pub(crate) answers: AnswerForm,
     pub(crate) shelf: Shelf,
     pub(crate) places: Semaphore,
+    /// Calls that wait for what somebody says.
+    pub(crate) waiting: WaitingCalls,
     /// What the next answer is to say besides its result.
     pub(crate) news: News,
     /// Held while the client is asked something, so that it is asked one thing at a time.
@@ -80,8 +83,8 @@ impl Connection {
     fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: AnswerForm) -> Self {
         let (places, shelf) = (Semaphore::new(CALLS_AT_ONCE), Shelf::default());
         let has_ended = watch::Sender::new(false);
-        let (news, asking) = (News::default(), Mutex::new(()));
-        Self { backend, tools, answers, shelf, places, news, asking, has_ended }
+        let (news, asking, waiting) = (News::default(), Mutex::new(()), WaitingCalls::default());
+        Self { backend, tools, answers, shelf, places, waiting, news, asking, has_ended }
     }
 
     /// Another client that came in through the same door.
@@ -116,6 +119,7 @@ impl Connection {
     /// Ends calls under way and everything of the client.
     pub async fn leave(&self) {
         self.end();
+        self.waiting.clear();
         self.backend.leave().await;
     }
 }

@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, GetPromptRequestParams,
-    GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, Prompt, PromptMessage, ProtocolVersion,
-    ReadResourceRequestParams, ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, Prompt, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -18,13 +18,14 @@ use tabwire_wire::{ErrorCode, Failure, Progress, VERSION};
 use tokio::time::{Instant, interval_at};
 
 use crate::answer::failed;
-use crate::approval::{ask_client, attendant};
+use crate::approval::{ask_client, shows_questions};
 use crate::connection::Connection;
 use crate::guide::{GUIDE, INSTRUCTIONS};
 use crate::http_door::Lobby;
 use crate::limits::PROGRESS_EVERY;
 use crate::offered_tool::OfferedTool;
 use crate::resource::{failure_data, resources, templates};
+use crate::waiting_call::{asks_between, call_in_rounds};
 
 /// The name of the one prompt.
 const PROMPT: &str = "drive";
@@ -36,21 +37,34 @@ pub(crate) struct Handler {
     /// Where clients that greet get a connection of their own; none when there is only one client.
     lobby: Option<Arc<Lobby>>,
     own: OnceLock<Arc<Connection>>,
+    /// Set once a client that does not greet has been told by its name.
+    is_named: OnceLock<()>,
 }
 
 impl Handler {
     /// Answers the one client of a connection.
     pub(crate) const fn new(connection: Arc<Connection>) -> Self {
-        Self { connection, lobby: None, own: OnceLock::new() }
+        Self { connection, lobby: None, own: OnceLock::new(), is_named: OnceLock::new() }
     }
 
     /// Answers clients that come in through a door.
     pub(crate) const fn at_door(connection: Arc<Connection>, lobby: Arc<Lobby>) -> Self {
-        Self { connection, lobby: Some(lobby), own: OnceLock::new() }
+        Self { connection, lobby: Some(lobby), own: OnceLock::new(), is_named: OnceLock::new() }
     }
 
-    fn connection(&self) -> &Connection {
+    fn connection(&self) -> &Arc<Connection> {
         self.own.get().unwrap_or(&self.connection)
+    }
+
+    /// Takes note of what a client is called that does not greet, when it is the only one.
+    fn recognise(&self, context: &RequestContext<RoleServer>) {
+        if self.lobby.is_none() && asks_between(context) {
+            self.is_named.get_or_init(|| {
+                if let Some(client) = context.client_info() {
+                    self.connection.introduce(&client.name);
+                }
+            });
+        }
     }
 
     /// Gives a client that greets a connection of its own, when there are several.
@@ -114,7 +128,8 @@ impl ServerHandler for Handler {
         let Some(tool) = connection.tools.find(&request.name) else {
             return Err(ErrorData::invalid_params(connection.tools.refuse(&request.name), None));
         };
-        Ok(watched(connection, tool, request, &context).await.into())
+        self.recognise(&context);
+        watched(connection, tool, request, &context).await
     }
 
     async fn list_resources(
@@ -179,25 +194,34 @@ impl ServerHandler for Handler {
 
 /// Calls a tool until it is answered, cancelled, or nobody is there any more; tells how far it is meanwhile.
 async fn watched(
-    connection: &Connection,
-    tool: &OfferedTool,
+    connection: &Arc<Connection>,
+    tool: &'static OfferedTool,
     request: CallToolRequestParams,
     context: &RequestContext<RoleServer>,
-) -> CallToolResult {
+) -> Result<CallToolResponse, ErrorData> {
     let token = context.meta.get_progress_token();
+    let (can_ask, is_late) = (shows_questions(context), asks_between(context));
     // There before the call begins, so that nothing is refused because nobody is.
-    let mut asking = pin!(ask_client(connection, context, attendant(connection, context)));
-    // A panic costs this one call (F43).
+    let attendant = (can_ask && !is_late).then(|| connection.backend.attend());
+    let mut asking = pin!(ask_client(connection, context, attendant.as_deref()));
     let is_data = tool.answers_data(connection.answers, knows_data(context));
-    let mut work = pin!(AssertUnwindSafe(connection.call(tool, request.arguments, is_data)).catch_unwind());
+    let number = attendant.as_ref().and_then(|attendant| attendant.call());
+    let work = async {
+        if is_late && (can_ask || request.request_state.is_some()) {
+            return call_in_rounds(connection, tool, request, context.client_info(), is_data).await;
+        }
+        Ok(connection.call(tool, request.arguments, is_data, number).await.into())
+    };
+    // A panic costs this one call (F43).
+    let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
     let begun = Instant::now();
     let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
     loop {
         tokio::select! {
             biased;
-            answer = &mut work => return answer.unwrap_or_else(|_| failed(&broken(tool.name))),
-            () = context.ct.cancelled() => return failed(&cancelled()),
-            () = connection.ended() => return failed(&cut_off()),
+            answer = &mut work => return answer.unwrap_or_else(|_| Ok(failed(&broken(tool.name)).into())),
+            () = context.ct.cancelled() => return Ok(failed(&cancelled()).into()),
+            () = connection.ended() => return Ok(failed(&cut_off()).into()),
             never = &mut asking => match never {},
             _ = ticks.tick(), if token.is_some() => {
                 let Some(token) = token.clone() else { continue };
@@ -243,7 +267,7 @@ fn cut_off() -> Failure {
     .with_hint("Look at the page with `snapshot` before doing it again.")
 }
 
-fn broken(tool: &str) -> Failure {
+pub(crate) fn broken(tool: &str) -> Failure {
     tracing::error!(tool, "a call panicked");
     Failure::new(ErrorCode::Internal, format!("Tabwire failed in {tool}; this is a bug."))
         .with_hint("The session goes on. The user can run `tabwire daemon logs` for details.")

@@ -19,6 +19,7 @@ mod serving;
 mod shelf;
 mod tool_schema;
 mod tool_set;
+mod waiting_call;
 mod wording;
 
 pub use backend::{Answering, Asking, Attendant, Backend, Permission};

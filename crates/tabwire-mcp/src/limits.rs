@@ -38,5 +38,11 @@ pub const HTTP_CLIENTS: usize = 64;
 /// How long a client over HTTP may be silent before it counts as gone.
 pub const HTTP_SILENCE: Duration = Duration::from_secs(600);
 
+/// Calls of one connection that may wait for what somebody says, while the client has been told the question.
+pub const WAITING_CALLS: usize = 16;
+
+/// How long such a call is kept after its question's time is up, for its client to learn what came of it.
+pub const WAITING_GRACE: Duration = Duration::from_secs(60);
+
 /// How long somebody at the client may take to answer a question.
 pub const ASKING_DEADLINE: Duration = Duration::from_secs(60);

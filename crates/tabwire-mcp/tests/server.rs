@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tabwire_engine::ACTIONS;
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
 use tabwire_wire::api::{ActionAnswer, ActionRequest, AnswerForm, McpOpening};
-use tabwire_wire::{ClientName, ErrorCode, Failure, Progress};
+use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, Progress};
 use tokio::sync::Semaphore;
 
 /// A backend that is told what to do by the code it is given to evaluate.
@@ -81,6 +81,10 @@ impl Scripted {
 struct Nobody;
 
 impl Attendant for Nobody {
+    fn call(&self) -> Option<CallNumber> {
+        None
+    }
+
     fn next(&self) -> Answering<'_, Asking> {
         Box::pin(std::future::pending())
     }

@@ -69,6 +69,10 @@ text_id! {
     RealmId
 }
 
+/// One call of a client, for as long as it lasts; drawn where questions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallNumber(pub u64);
+
 /// One party that sends CDP to a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

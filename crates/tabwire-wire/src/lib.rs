@@ -18,7 +18,9 @@ mod upstream_kind;
 pub use client_name::{ClientName, ClientNameError};
 pub use error_code::ErrorCode;
 pub use failure::Failure;
-pub use id::{BrowserContextId, BrowserId, CdpSessionId, ClientId, FrameId, InstanceId, RealmId, TargetId};
+pub use id::{
+    BrowserContextId, BrowserId, CallNumber, CdpSessionId, ClientId, FrameId, InstanceId, RealmId, TargetId,
+};
 pub use known_names::{KnownNames, KnownRef, KnownSession, KnownTab};
 pub use progress::{DownloadProgress, Progress, RecordingProgress};
 pub use project_key::{ProjectKey, ProjectKeyError};

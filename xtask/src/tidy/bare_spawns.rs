@@ -29,6 +29,10 @@ const PERMITS: &[Permit] = &[
         reason: "the daemon of this process; it is told to stop and joined",
     },
     Permit {
+        path: "crates/tabwire-mcp/src/waiting_call.rs",
+        reason: "a call that outlives the request that began it; it is ended when its connection drops it",
+    },
+    Permit {
         path: "crates/tabwire-browser/src/keeper_client.rs",
         reason: "waits for a keeper that outlives us; the crate has no runtime, and nothing is lost when it ends",
     },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
+use crate::{CallNumber, ClientName, Failure, ProjectKey, SessionKey, SessionName, TabId};
 
 mod chrome;
 mod mcp;
@@ -60,6 +60,9 @@ pub struct ActionRequest {
     /// Who asks, for leases and the journal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientName>,
+    /// Which call of the client it is, where somebody is there for what this one call has to ask. Never from outside.
+    #[serde(skip)]
+    pub call: Option<CallNumber>,
     /// Whether the tab that is used is leased to the client.
     #[serde(skip_serializing_if = "is_false")]
     pub pin_tab: bool,

@@ -56,8 +56,11 @@ impl Attempt {
 #[test]
 fn t20_redirects_lead_nowhere_that_was_not_allowed() {
     let attempt = Attempt::new();
-    let Attempt { world, site, target, .. } = &attempt;
+    let Attempt { world, site, target, own, other } = &attempt;
+    revoke_all(world);
+    allow(world, &[own, "--act", "--eval"]);
     let to = |path: &str| site.page(&format!("{path}?to={}", target.replace(':', "%3A").replace('/', "%2F")));
+    assert_eq!(remedy(world, &["open", &to("/redirect/to")]), format!("tabwire allow {other}"));
     for path in ["/redirect/to", "/redirect/meta", "/redirect/script"] {
         let outcome = world.run(&["--json", "open", &to(path)]);
         assert!(!outcome.stdout.contains(CANARY), "{outcome:?}");
@@ -66,7 +69,31 @@ fn t20_redirects_lead_nowhere_that_was_not_allowed() {
         world.run(&["open", &site.page("/plain")]).succeeded();
         world.run(&["get-text"]).succeeded();
     }
-    assert!(site.visits("/frames/denied") >= 3, "the browser was there, and nobody was told");
+    // A link and a form of the page, which a click would follow.
+    for leaving in [
+        format!(
+            "const a = document.createElement('a'); a.href = '{target}'; document.body.append(a); a.click()"
+        ),
+        format!(
+            "const f = document.createElement('form'); f.method = 'post'; f.action = '{target}'; document.body.append(f); f.submit()"
+        ),
+    ] {
+        world.run(&["open", &site.page("/plain")]).succeeded();
+        world.eval(&format!("{{ {leaving} }}"));
+        attempt.is_kept_from_the_page(&leaving);
+    }
+    assert_eq!(site.visits("/frames/denied"), 0, "nothing was asked of the other site");
+    // Whether a link leads to a page or a file shows only there: who may have files written may follow it, and is told
+    // nothing of a page all the same.
+    allow(world, &[own, "--act", "--eval", "--download"]);
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    world.eval(&format!("void (location = '{target}')"));
+    attempt.is_kept_from_the_page("download");
+    eventually("it was followed", 10, || site.visits("/frames/denied") == 1);
+    // What it is kept from follows what is granted.
+    allow(world, &[other]);
+    world.run(&["open", &to("/redirect/to")]).succeeded();
+    assert!(world.run(&["get-text"]).succeeded().stdout.contains(CANARY));
 }
 
 #[test]
@@ -131,6 +158,10 @@ fn t22_frames_of_other_sites_are_left_out_and_that_is_said() {
     for origin in [other.as_str(), site.url("c", "").trim_end_matches('/')] {
         world.run(&["grants", "revoke", origin, "--without-terminal"]).succeeded();
     }
+    // They are loaded all the same, as most pages would be nothing without.
+    world.run(&["reload"]).succeeded();
+    let is_left_out = || world.run(&["snapshot"]).stderr.contains("left out");
+    eventually("they are loaded and left out", 10, is_left_out);
     for arguments in
         [&["snapshot"][..], &["get-text"], &["read-as-markdown"], &["find", "middle"], &["get-html"]]
     {

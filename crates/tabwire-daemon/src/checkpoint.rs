@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use tabwire_engine::{Answered, Browser, TabInfo, Whereabouts, checked_address};
+use tabwire_engine::{Answered, Browser, STOPPED, TabInfo, Whereabouts, checked_address};
 use tabwire_journal::{Ruling, Verdict};
 use tabwire_policy::limits::ADDRESS_FREE_CHARACTERS;
 use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
@@ -183,6 +183,7 @@ impl Checkpoint {
         for ruling in self.late_rulings.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             note.ruled(ruling);
         }
+        self.judge_stopped(&answered, note).await?;
         if answered.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
             note.ruled(ruling(Verdict::Deny, "policy", None));
             return match answered {
@@ -230,6 +231,18 @@ impl Checkpoint {
             answered.notices.push(told);
         }
         answered
+    }
+
+    /// Refuses what failed because the tab was kept from where it was sent; somebody may allow it for the next time.
+    async fn judge_stopped(
+        &self,
+        answered: &Result<Answered, Failure>,
+        note: &mut Note,
+    ) -> Result<(), Failure> {
+        let stopped = answered.as_ref().err().and_then(|failure| failure.details.get(STOPPED)?.as_str());
+        let Some(stopped) = stopped else { return Ok(()) };
+        self.require(&Address::read(stopped), Capability::Read, note).await?;
+        Err(allowed_late())
     }
 
     /// A refusal from below all actions, with what would allow it when that is where the tab is.
@@ -466,6 +479,12 @@ pub(crate) fn refusal(decision: &Decision) -> Failure {
 fn unapproved(decision: &Decision, what: &str) -> Failure {
     let refusal = refusal(decision);
     Failure { message: format!("{what} {}", refusal.message), ..refusal }
+}
+
+/// What is told when somebody allows a site that the tab was kept from on its way.
+fn allowed_late() -> Failure {
+    let message = "It leads to a site that was not allowed then and is now; nothing was asked of it yet.";
+    Failure::new(ErrorCode::NotActionable, message).with_hint("Do it again.")
 }
 
 /// What is told when the page moved to where it may not be read.

@@ -143,14 +143,22 @@ impl PolicyDesk {
         })
     }
 
-    /// What pages of a session may reach by ways that show them nothing: what may be read.
+    /// What pages of a session may reach by ways that show them nothing, and where they may go: what may be read.
     pub(crate) fn containment(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> Containment {
         let (desk, name) = (Arc::clone(self), session.to_string());
-        let reach = move |url: &str| {
+        let may = move |url: &str, capability: Capability| {
             let (address, session) = (Address::read(url), Some(name.as_str()));
-            let capability = Capability::Read;
             let question = Question { profile, address: &address, capability, session, now: now() };
             desk.rulebook().decide(&question).is_allowed()
+        };
+        let may = Arc::new(may);
+        let reach = {
+            let may = Arc::clone(&may);
+            move |url: &str| may(url, Capability::Read)
+        };
+        // Whether a link leads to a page or to a file shows only when it was followed, and files come from anywhere.
+        let destination = move |url: &str, shown: Option<&str>| {
+            may(url, Capability::Read) || shown.is_some_and(|shown| may(shown, Capability::Download))
         };
         let (desk, name) = (Arc::clone(self), session.to_string());
         let reaches = move || {
@@ -160,7 +168,7 @@ impl PolicyDesk {
             };
             sites.into_iter().filter_map(rule).collect()
         };
-        Containment::new(reach, reaches)
+        Containment::new(reach, destination, reaches)
     }
 
     /// Where the user's file is.

@@ -114,7 +114,7 @@ pub use files::{FileKind, Files, Folder, NewFile, Offered};
 pub use frame_veil::FrameVeil;
 pub use kept_state::GivenState;
 pub use movie::{Movie, MovieMaker};
-pub use navigation::{Arrival, LoadState};
+pub use navigation::{Arrival, LoadState, STOPPED};
 pub use network::{Containment, UrlRule};
 pub use one_time_code::one_time_code;
 pub use page::{Outline, Page};

@@ -125,6 +125,12 @@ const METHODS: &[&str] = &[
     "Network.requestWillBeSent",
 ];
 
+/// What Chromium calls a request that somebody between the page and the network has stopped.
+const KEPT_BACK: &str = "net::ERR_BLOCKED_BY_CLIENT";
+
+/// The detail of a failure that tells which address a tab was kept from.
+pub const STOPPED: &str = "stopped";
+
 /// What the browser says of a navigation that something else came in the way of.
 const ABORTED: &str = "net::ERR_ABORTED";
 
@@ -242,6 +248,8 @@ impl Page {
         state: LoadState,
         deadline: Deadline,
     ) -> Result<Arrival, Failure> {
+        // What the page itself was kept from before is not this journey's.
+        drop(self.network().take_stopped());
         let (mut journey, mut navigated) = self.set_out(url, deadline).await?;
         if navigated.error_text.as_deref() == Some(ABORTED) && journey.was_crossed(url, deadline).await {
             // The page was about to go somewhere itself, and its own way came in between.
@@ -252,7 +260,8 @@ impl Page {
                 .with_hint("Use `tabwire download-file` for it."));
         }
         if let Some(text) = navigated.error_text.filter(|text| !text.is_empty()) {
-            return Err(unreachable(url, &text));
+            let stopped = self.network().take_stopped().filter(|_| text == KEPT_BACK);
+            return Err(stopped.map_or_else(|| unreachable(url, &text), |stopped| kept_from(&stopped)));
         }
         // Without a loader the navigation stayed within the document: nothing is loaded.
         let Some(loader) = navigated.loader_id else { return Ok(Arrival::default()) };
@@ -377,6 +386,12 @@ impl Page {
         })
         .await
     }
+}
+
+/// Told when a tab was kept from being sent somewhere; whoever keeps it from there says why.
+fn kept_from(stopped: &str) -> Failure {
+    Failure::new(ErrorCode::PolicyDenied, "It leads to a site that may not be read, which was asked nothing.")
+        .with_details(json!({ STOPPED: stopped }))
 }
 
 fn unreachable(url: &str, text: &str) -> Failure {

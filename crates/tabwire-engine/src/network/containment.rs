@@ -1,5 +1,5 @@
-//! Ways out of a page that show it nothing: beacons, prefetches, workers, peer connections. What may still be reached
-//! by them is somebody else's to say.
+//! Ways out of a page that show it nothing, beacons, prefetches, workers, peer connections, and where it may send its
+//! tab. What may still be reached by them is somebody else's to say.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +14,9 @@ use crate::limits::SETUP_DEADLINE;
 /// Says of an address whether it may be reached.
 type Reach = Arc<dyn Fn(&str) -> bool + Send + Sync>;
 
+/// Says of an address whether a tab may be sent there, by the page that it shows if that is known.
+type Destination = Arc<dyn Fn(&str, Option<&str>) -> bool + Send + Sync>;
+
 /// Lists what workers may and may not reach; what is named first holds.
 type Reaches = Arc<dyn Fn() -> Vec<UrlRule> + Send + Sync>;
 
@@ -26,16 +29,21 @@ pub struct UrlRule {
     pub is_blocked: bool,
 }
 
-/// What pages may reach by ways that show them nothing.
+/// What pages may reach by ways that show them nothing, and where they may send their tab.
 #[derive(Clone)]
 pub struct Containment {
     reach: Reach,
+    destination: Destination,
     reaches: Reaches,
 }
 
 /// Kinds of requests that are held and judged, by the browser's names. To hold prefetches, Chromium 156 has to be asked
 /// for `Fetch`, and then holds what scripts fetch as well; only prefetches are still called so when they are held.
 const JUDGED: &[&str] = &["Ping", "Fetch", "CSPViolationReport"];
+
+/// What the browser calls documents. They are held as well, so that a redirect, a link or a form asks nothing of a site
+/// that the tab may not show; those of frames go on, as most pages are nothing without.
+const DOCUMENT: &str = "Document";
 
 /// Takes from a document what talks to others without requests, or outlives it. Runs before the page's own scripts.
 const FENCE: &str = "(() => {
@@ -63,22 +71,36 @@ pub(crate) struct WorkerFence {
 }
 
 impl Containment {
-    /// Asks `reach` of every beacon and prefetch, and `reaches` once for every worker.
+    /// Asks `reach` of every beacon and prefetch, `destination` of every document a tab is sent to, and `reaches` once
+    /// for every worker.
     pub fn new(
         reach: impl Fn(&str) -> bool + Send + Sync + 'static,
+        destination: impl Fn(&str, Option<&str>) -> bool + Send + Sync + 'static,
         reaches: impl Fn() -> Vec<UrlRule> + Send + Sync + 'static,
     ) -> Self {
-        Self { reach: Arc::new(reach), reaches: Arc::new(reaches) }
+        Self { reach: Arc::new(reach), destination: Arc::new(destination), reaches: Arc::new(reaches) }
     }
 
     /// What the browser is asked to hold.
     pub(super) fn patterns() -> impl Iterator<Item = Value> {
-        JUDGED.iter().map(|kind| json!({"urlPattern": "*", "resourceType": kind}))
+        JUDGED.iter().chain([&DOCUMENT]).map(|kind| json!({"urlPattern": "*", "resourceType": kind}))
     }
 
     /// Whether a request that is held goes no further.
     pub(super) fn stops(&self, paused: &RequestPaused) -> bool {
         JUDGED.contains(&paused.resource_type.as_str()) && !(self.reach)(&paused.request.url)
+    }
+
+    /// Whether a request that is held would send the tab where it may not go. `main` is the page's own frame, `shown`
+    /// the address of what it shows.
+    pub(super) fn keeps_from(&self, paused: &RequestPaused, main: &str, shown: Option<&str>) -> bool {
+        let url = &paused.request.url;
+        // Whatever else a tab shows asks nobody.
+        let is_of_the_web = url.starts_with("http://") || url.starts_with("https://");
+        paused.resource_type == DOCUMENT
+            && paused.frame_id == main
+            && is_of_the_web
+            && !(self.destination)(url, shown)
     }
 
     /// What every process of a page is told before it begins.
@@ -120,17 +142,32 @@ mod tests {
 
     #[test]
     fn t25_beacons_and_prefetches_are_judged_and_what_a_script_fetches_is_not() {
-        let containment = Containment::new(|url| url.starts_with("https://good.test/"), Vec::new);
-        let held = |kind: &str, url: &str| {
+        let good = |url: &str| url.starts_with("https://good.test/");
+        let containment =
+            Containment::new(good, move |url, shown| good(url) || shown == Some("files"), Vec::new);
+        let paused = |kind: &str, url: &str| -> RequestPaused {
             let paused = json!({
-                "requestId": "1", "resourceType": kind,
+                "requestId": "1", "resourceType": kind, "frameId": "main",
                 "request": {"url": url, "method": "GET", "headers": {}},
             });
-            containment.stops(&serde_json::from_value(paused).expect("a request"))
+            serde_json::from_value(paused).expect("a request")
         };
+        let held = |kind: &str, url: &str| containment.stops(&paused(kind, url));
         for kind in ["Ping", "Fetch", "CSPViolationReport"] {
             assert!(held(kind, "https://bad.test/?secret") && !held(kind, "https://good.test/x"), "{kind}");
         }
         assert!(!held("XHR", "https://bad.test/"));
+        for (kind, url, main, shown, expected) in [
+            ("Document", "https://bad.test/", "main", None, true),
+            ("Document", "https://bad.test/", "main", Some("https://good.test/"), true),
+            ("Document", "https://good.test/", "main", None, false),
+            ("Document", "https://bad.test/", "main", Some("files"), false),
+            ("Document", "https://bad.test/", "another", None, false),
+            ("Document", "blob:https://bad.test/1", "main", None, false),
+            ("Image", "https://bad.test/", "main", None, false),
+        ] {
+            let is_kept = containment.keeps_from(&paused(kind, url), main, shown);
+            assert_eq!(is_kept, expected, "{kind} {url} in {main}, shown {shown:?}");
+        }
     }
 }

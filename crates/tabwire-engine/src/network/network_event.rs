@@ -188,7 +188,26 @@ pub(super) struct RequestPaused {
     pub(super) request: SentRequest,
     #[serde(default)]
     pub(super) resource_type: String,
+    #[serde(default)]
+    pub(super) frame_id: String,
     pub(super) network_id: Option<String>,
+}
+
+/// Something came, as far as it may be a page's own document.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DocumentCame {
+    #[serde(rename = "type", default)]
+    pub(super) kind: String,
+    #[serde(default)]
+    pub(super) frame_id: String,
+    pub(super) response: DocumentAddress,
+}
+
+/// Where it came from.
+#[derive(Debug, Deserialize)]
+pub(super) struct DocumentAddress {
+    pub(super) url: String,
 }
 
 /// A server asks who is there.

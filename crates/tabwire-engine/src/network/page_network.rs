@@ -13,7 +13,7 @@ use super::containment::Containment;
 use super::credentials::Credentials;
 use super::header_list::HeaderList;
 use super::interception;
-use super::network_event::{AuthRequired, RequestPaused};
+use super::network_event::{AuthRequired, DocumentCame, RequestPaused};
 use super::recording::Recording;
 use super::request_entry::Origin;
 use super::request_log::RequestLog;
@@ -30,7 +30,17 @@ pub(crate) struct PageNetwork {
     log: Mutex<RequestLog>,
     settings: Mutex<Settings>,
     recording: Mutex<Option<Arc<Recording>>>,
+    whither: Mutex<Whither>,
     tasks: TaskGroup,
+}
+
+/// Where the page is, and where it was kept from going, as far as anything is kept in.
+#[derive(Debug, Default)]
+struct Whither {
+    /// Where the last document came from.
+    shown: Option<String>,
+    /// The last document that was stopped on its way.
+    stopped: Option<String>,
 }
 
 /// What is changed about a page's network.
@@ -72,6 +82,7 @@ impl PageNetwork {
             log: Mutex::default(),
             settings: Mutex::new(Settings { containment, ..Settings::default() }),
             recording: Mutex::default(),
+            whither: Mutex::default(),
             tasks: tasks.clone(),
         }
     }
@@ -109,8 +120,29 @@ impl PageNetwork {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    fn whither(&self) -> MutexGuard<'_, Whither> {
+        self.whither.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The last document that was kept from being asked for, told once.
+    pub(crate) fn take_stopped(&self) -> Option<String> {
+        self.whither().stopped.take()
+    }
+
+    /// Takes note of where the page's own document came from.
+    fn note_document(&self, event: &Event) {
+        let came = event.to::<DocumentCame>().ok();
+        let own = came.filter(|came| came.kind == "Document" && came.frame_id == self.main.as_str());
+        if let Some(came) = own {
+            self.whither().shown = Some(came.response.url);
+        }
+    }
+
     /// Takes note of an event.
     pub(crate) fn observe(&self, session: &CdpSession, event: &Event) {
+        if event.method() == "Network.responseReceived" && self.is_contained() {
+            self.note_document(event);
+        }
         let mut log = self.log();
         let over = log.observe(session, event);
         let over = over.and_then(|number| log.find(number).cloned());
@@ -148,6 +180,13 @@ impl PageNetwork {
         let mut settings = self.settings();
         if settings.containment.as_ref().is_some_and(|containment| containment.stops(paused)) {
             return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
+        }
+        if let Some(containment) = &settings.containment {
+            let mut whither = self.whither();
+            if containment.keeps_from(paused, self.main.as_str(), whither.shown.as_deref()) {
+                whither.stopped = Some(paused.request.url.clone());
+                return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
+            }
         }
         let (origin, verdict) = if let Some((number, verdict)) = settings.routes.judge(paused) {
             (Some(Origin::Route(number)), verdict)

@@ -17,6 +17,12 @@ use crate::offered_tool::{Deed, LEASE_VERBS, OfferedTool};
 /// The action whose answer is a picture.
 const PICTURE: &str = "screenshot";
 
+/// Told to a client that has as many calls under way as it may.
+pub(crate) fn crowded() -> Failure {
+    let message = format!("{CALLS_AT_ONCE} calls of this client are under way.");
+    Failure::new(ErrorCode::Backpressure, message).with_hint("Wait for some of them to be answered.")
+}
+
 impl Connection {
     /// Calls a tool. Whatever fails is an answer too.
     ///
@@ -28,11 +34,7 @@ impl Connection {
         is_data: bool,
         call: Option<CallNumber>,
     ) -> CallToolResult {
-        let Ok(_place) = self.places.try_acquire() else {
-            let message = format!("{CALLS_AT_ONCE} calls of this client are under way.");
-            let busy = Failure::new(ErrorCode::Backpressure, message);
-            return failed(&busy.with_hint("Wait for some of them to be answered."));
-        };
+        let Ok(_place) = self.places.try_acquire() else { return failed(&crowded()) };
         let called = match Asked::read(tool, arguments) {
             Ok(asked) => self.try_call(tool, Asked { call, ..asked }, is_data).await,
             Err(failure) => Err(failure),

@@ -10,15 +10,17 @@ use rmcp::model::{
     GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, Prompt, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, Role, ServerCapabilities, ServerConfig,
+    ReadResourceResponse, Role, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
+use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure, Progress, VERSION};
 use tokio::time::{Instant, interval_at};
 
 use crate::answer::failed;
 use crate::approval::{ask_client, shows_questions};
+use crate::call::crowded;
 use crate::connection::Connection;
 use crate::guide::{GUIDE, INSTRUCTIONS};
 use crate::http_door::Lobby;
@@ -165,9 +167,24 @@ impl ServerHandler for Handler {
             Some(Err(failure)) => Err(refused(&failure)),
             None => {
                 let message = format!("There is no resource {}.", request.uri);
-                Err(ErrorData::resource_not_found(message, None))
+                Err(ErrorData::resource_not_found(message, Some(json!({"uri": request.uri}))))
             }
         }
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.supported_by(&self.get_info().capabilities))
+    }
+
+    /// Lets a client listen until it has had enough. The list is the same for as long as a connection is served here.
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let connection = self.connection();
+        let _place = connection.places.try_acquire().map_err(|_| refused(&crowded()))?;
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = connection.ended() => {}
+        }
+        Ok(())
     }
 
     async fn list_prompts(

@@ -207,14 +207,18 @@ impl Client {
         Self { reader: BufReader::new(reader), writer, serving, name: "person", capabilities, next: 0 }
     }
 
-    async fn begin(&mut self, mut params: Value) {
+    async fn begin(&mut self, params: Value) {
+        self.begin_as("tools/call", params).await;
+    }
+
+    async fn begin_as(&mut self, method: &str, mut params: Value) {
         self.next += 1;
         params["_meta"] = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": self.name, "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": self.capabilities,
         });
-        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": "tools/call", "params": params});
+        let request = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
         self.writer.write_all(format!("{request}\n").as_bytes()).await.expect("it reads");
     }
 
@@ -383,4 +387,21 @@ async fn who_shows_no_questions_is_refused_and_not_asked() {
     client.capabilities = json!({});
     let answer = client.ask(call("nothing to ask")).await;
     assert!(text(&answer).contains("done"), "{answer}");
+}
+
+#[tokio::test]
+async fn who_listens_is_told_what_for_and_keeps_nobody_from_leaving() {
+    let mut client = Client::start(&Careful::default());
+    let wanted = json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}});
+    client.begin_as("subscriptions/listen", wanted).await;
+    let told = client.answer().await;
+    assert_eq!(told["method"], "notifications/subscriptions/acknowledged", "{told}");
+    let accepted = &told["params"]["notifications"];
+    assert_eq!(accepted["toolsListChanged"], true, "{told}");
+    assert_ne!(accepted["promptsListChanged"], true, "prompts never change: {told}");
+    // Calls go on beside it.
+    let answer = client.ask(call("nothing to ask")).await;
+    assert!(text(&answer).contains("done"), "{answer}");
+    drop((client.reader, client.writer));
+    tokio::time::timeout(Duration::from_secs(5), client.serving).await.expect("soon").expect("no panic");
 }

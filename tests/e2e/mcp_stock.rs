@@ -59,7 +59,7 @@ const LEFT_OUT: [(&str, &str); 26] = [
     ),
 ];
 
-/// Scenarios of the coming suite, which is about revision 2026-07-28, and which revision they are run in. All of them pass.
+/// Scenarios of the coming suite, which is about revision 2026-07-28, each with the revision it is run in. All pass.
 const NEXT_SCENARIOS: [(&str, &str); 9] = [
     ("server-session-lifecycle", "2025-11-25"),
     ("tools-list", "2026-07-28"),

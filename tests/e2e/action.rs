@@ -112,7 +112,10 @@ fn misspelt_parameters_and_actions_are_not_dropped_silently() {
 
 #[test]
 fn a_click_that_opens_an_alert_returns_at_once_and_says_so() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(open_an_alert);
+}
+
+pub(crate) fn open_an_alert(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/dialogs/sources")]);
     let clicked = world.json(&["click", "#alert", "--nth", "1"]);
     assert_eq!(clicked["result"]["dialog"]["kind"], "alert", "{clicked}");

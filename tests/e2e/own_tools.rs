@@ -10,7 +10,12 @@ fn every_usual_tool_works_over_stdio_in_the_users_own_browser() {
 
 #[test]
 fn the_users_own_browser_is_acted_in_as_a_launched_one() {
-    in_own_browser(&[action::act_by_ref, action::act_in_one_line, action::act_in_batches]);
+    in_own_browser(&[
+        action::act_by_ref,
+        action::act_in_one_line,
+        action::act_in_batches,
+        action::open_an_alert,
+    ]);
 }
 
 #[test]

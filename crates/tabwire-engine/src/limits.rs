@@ -80,6 +80,9 @@ pub const NEW_TAB_PATIENCE: Duration = Duration::from_secs(3);
 /// How long the browser may take to send the mouse to a frame that has just been scrolled into view.
 pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
 
+/// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
+pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
+
 /// How long a frame is given to see one move of the mouse.
 pub const REACH_LOOK: Duration = Duration::from_millis(50);
 

@@ -6,23 +6,26 @@ use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::element::{Element, Point};
-use crate::limits::{REACH_ANSWER, REACH_LOOK, REACH_PATIENCE};
+use crate::limits::{REACH_ANSWER, REACH_LOOK, REACH_MAIN_PATIENCE, REACH_PATIENCE};
 use crate::page::Page;
 use crate::pointer::Mouse;
 
 impl Page {
-    /// Moves the mouse to an element and waits until its frame has it. At once for a page that has no frame of another
-    /// origin: nothing but its own document can get what is meant for it.
+    /// Moves the mouse to an element and waits until its frame has it. At once for the main frame, unless it was just
+    /// scrolled and frames of other origins stand in it: one of them may still be taken to lie there.
     pub(crate) async fn reach_element(
         &self,
         element: &Element,
         mouse: &mut Mouse,
         deadline: Deadline,
     ) -> Result<(), Failure> {
-        if element.frame == *self.main_frame() && self.driver().every_frame().len() == 1 {
+        let is_main = element.frame == *self.main_frame();
+        let was_scrolled = element.prepared.more.contains_key("scrolled");
+        if is_main && !(was_scrolled && self.driver().every_frame().len() > 1) {
             return Ok(());
         }
-        let until = deadline.instant().min(tokio::time::Instant::now() + REACH_PATIENCE);
+        let patience = if is_main { REACH_MAIN_PATIENCE } else { REACH_PATIENCE };
+        let until = deadline.instant().min(tokio::time::Instant::now() + patience);
         let look = u64::try_from(REACH_LOOK.as_millis()).unwrap_or(u64::MAX);
         let argument = json!({"key": element.key(), "patience": look});
         let point = element.prepared.point;
@@ -37,6 +40,8 @@ impl Page {
             match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
                 Ok(Ok(Value::Bool(true))) => return Ok(()),
                 Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
+                // A tab that is not drawn is told of moves only when more comes.
+                Ok(Ok(_)) if is_main => return Ok(()),
                 Ok(Ok(_)) => return Err(not_reached(element)),
                 Ok(Err(failure)) => return Err(failure),
                 // A frame that may not run scripts does not tell.

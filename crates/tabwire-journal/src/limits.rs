@@ -28,8 +28,11 @@ pub const ROWS_LEFT_TO_THREAD: u32 = 16;
 pub const ROW_ROOM: u64 = 16 * 1024;
 
 /// Rows written without the thread after which it looks after the file. Whoever writes meanwhile waits for it, so that
-/// is to happen to fewer than one in a hundred. The log has room for twice as many.
-pub const ROWS_BETWEEN_CARES: u32 = 112;
+/// is to happen to far fewer than one in a hundred. The log has room for more.
+pub const ROWS_BETWEEN_CARES: u32 = 200;
+
+/// Rows written without a look at the journal's size after which none is written without the thread: it is late.
+pub const ROWS_UNLOOKED: u64 = 300;
 
 /// Rows between two looks at the journal's size.
 pub const ROWS_BETWEEN_LOOKS: u64 = 64;

@@ -8,7 +8,9 @@ use rusqlite::{Connection, OpenFlags, Statement, TransactionBehavior, params};
 use crate::bounds::Bounds;
 use crate::entry::{Entry, Outcome};
 use crate::error::JournalError;
-use crate::limits::{CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROW_ROOM, ROWS_BETWEEN_LOOKS};
+use crate::limits::{
+    CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROW_ROOM, ROWS_BETWEEN_LOOKS, ROWS_UNLOOKED,
+};
 use crate::row::RowNumber;
 use crate::safe_file;
 use crate::schema::{INSERT, STEPS, migrate};
@@ -97,7 +99,7 @@ impl Store {
     /// Adds one row unless another process has to be waited for or something is wrong, which is found out by the
     /// ordinary way.
     pub(crate) fn append_at_once(&mut self, entry: &Entry) -> Option<RowNumber> {
-        if self.is_tight || self.room < ROW_ROOM || self.unlooked >= 2 * ROWS_BETWEEN_LOOKS {
+        if self.is_tight || self.room < ROW_ROOM || self.unlooked >= ROWS_UNLOOKED {
             return None;
         }
         self.room -= ROW_ROOM;

@@ -25,6 +25,9 @@ export async function allTold() {
   waiting.delete(mark);
 }
 
+/** Whether nothing was stored but our own sign, which says nothing to anybody else. */
+export const isMarkAlone = (changes) => Object.keys(changes).every((key) => key === KEY);
+
 export function onStored(changes) {
   const mark = changes[KEY]?.newValue;
   waiting.get(mark)?.();

@@ -2,9 +2,12 @@
 // the worker says.
 
 import { fill, grantRow, make, refusalRow, say } from "../element.js";
+import { isMarkAlone } from "../settled.js";
 
 const part = (id) => document.getElementById(id);
 const modes = [...document.querySelectorAll("input[name=mode]")];
+/** The list of sites as it was last put there. */
+let shownSites = "";
 
 async function ask(request) {
   const state = await chrome.runtime.sendMessage(request);
@@ -20,14 +23,20 @@ function show(state) {
   part("host").textContent = (!connected && state.goodbye) || hostSentence(host, manual);
   for (const mode of modes) mode.checked = mode.value === state.mode;
   showAccess(state);
-  // What is being typed is not taken away.
-  if (document.activeElement !== part("blocked")) part("blocked").value = state.blocked.join("\n");
+  showSites(state.blocked.join("\n"));
   showPolicy(state);
   fill(part("refusals"), state.refusals.map(refusalRow), part("no-refusals"), "Nothing was refused.");
   fill(part("log"), state.log.map(logRow), part("no-log"), "Nothing happened yet.");
   part("version").textContent = chrome.runtime.getManifest().version;
   part("install").textContent = state.install;
   part("left-out").textContent = state.leftOut > 0 ? `, ${state.leftOut} events left out` : "";
+}
+
+/** Puts the list of sites there, unless it was edited: what somebody typed is not taken away. */
+function showSites(list) {
+  const field = part("blocked");
+  if (document.activeElement !== field && field.value === shownSites) field.value = list;
+  if (field.value === list) shownSites = list;
 }
 
 function hostSentence(host, manual) {
@@ -77,6 +86,8 @@ function logRow({ when, sentence }) {
 async function keepOut() {
   const wanted = part("blocked").value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   part("keep-out").focus();
+  // What is kept takes its place.
+  shownSites = part("blocked").value;
   const { blocked } = await ask({ ask: "sites", blocked: wanted });
   const lost = wanted.length - blocked.length;
   say(part("sites-state"), lost > 0 ? `Kept ${blocked.length}; ${lost} of the lines say no host, or one twice.` : `Kept ${blocked.length}.`, lost > 0 ? "warning" : "good");
@@ -92,5 +103,5 @@ part("manual").addEventListener("submit", (event) => {
   ask({ ask: "pair", manual });
 });
 for (const mode of modes) mode.addEventListener("change", () => ask({ ask: "mode", mode: mode.value }));
-chrome.storage.onChanged.addListener(() => ask({ ask: "state" }));
+chrome.storage.onChanged.addListener((changes) => isMarkAlone(changes) || ask({ ask: "state" }));
 ask({ ask: "state" });

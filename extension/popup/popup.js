@@ -2,6 +2,7 @@
 // what the worker says.
 
 import { button, fill, grantRow, make, refusalRow, say } from "../element.js";
+import { isMarkAlone } from "../settled.js";
 import { countDown, questionCards } from "./question.js";
 
 const part = (id) => document.getElementById(id);
@@ -123,8 +124,8 @@ function showRefusals({ refusals }) {
 }
 
 /** Whatever the worker keeps may be shown here: one look for many changes at once. */
-chrome.storage.onChanged.addListener(async () => {
-  if (held) return;
+chrome.storage.onChanged.addListener(async (changes) => {
+  if (held || isMarkAlone(changes)) return;
   held = true;
   await new Promise((resolve) => setTimeout(resolve, 30));
   held = false;

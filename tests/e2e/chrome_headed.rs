@@ -82,6 +82,8 @@ fn drive(port: u16, method: &str, path: &str, body: &Value) -> Value {
 #[test]
 fn chromedriver_launches_it_and_finds_its_port_in_the_profile() {
     let (world, site) = (World::new(), FixtureSite::start());
+    // Chromedriver removes its profile while the browser may still write there.
+    world.expect_litter();
     let mut command = world.command("chromedriver", &["--port=0"]);
     command.env("TMPDIR", world.home().join("tmp"));
     let (_driver, port) = start(command, |line| {

@@ -89,6 +89,8 @@ fn f10_a_tab_that_sleeps_is_woken_by_its_use() {
     let asleep =
         find_eventually(10, || Some(user.evaluate(&discard, &page)).filter(|value| *value != Value::Null));
     assert_eq!(asleep, Some(json!(true)));
+    // A session that finds no tab opens one.
+    eventually("the daemon knows of it", 10, || number(&world, "tabs") == 1);
     world.run(&[&["tabs"][..], &THERE[..]].concat()).succeeded();
     eventually("it is listed", 10, || addresses(&world) == [url.clone()]);
     let tab = world.json(&["tabs"])["result"]["tabs"][0]["tab"].as_str().expect("a tab").to_owned();

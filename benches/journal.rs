@@ -1,5 +1,5 @@
 //! What the journal adds to an action: the same requests to a daemon that writes one and to a daemon that does not, in
-//! turns, and the time a row takes from being handed over to being committed.
+//! turns, and the time a row takes from being handed over to being safe.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::io::{Read, Write};
@@ -12,8 +12,14 @@ use tabwire_journal::{Asker, Bounds, Entry, Journal, Outcome, Ruling, Summary, T
 use tabwire_testkit::bench::{Sample, TabwireWorld, micros};
 use tabwire_wire::SessionName;
 
-const ROUNDS: usize = 2_000;
-const ROWS: usize = 20_000;
+/// Requests to each side in a block, and blocks.
+const ROUNDS: usize = 1_000;
+const BLOCKS: usize = 9;
+/// Rows that follow each other at once, and rows with a pause between them, as actions have.
+const ROWS: [(&str, usize, Duration); 2] = [
+    ("one row, at once", 20_000, Duration::ZERO),
+    ("one row, now and then", 4_000, Duration::from_millis(2)),
+];
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// A daemon and its socket.
@@ -49,22 +55,30 @@ impl Side {
     }
 }
 
+/// The two sides in turns, in blocks: one slow moment of the machine is in one block, and moves no result.
 fn compare(name: &str, with: &Side, without: &Side, action: &str, body: &str) {
-    let (mut ours, mut bare) = (Sample::default(), Sample::default());
-    for _ in 0..ROUNDS / 10 {
+    for _ in 0..ROUNDS / 5 {
         let _ = (with.ask(action, body), without.ask(action, body));
     }
-    for _ in 0..ROUNDS {
-        ours.add(with.ask(action, body));
-        bare.add(without.ask(action, body));
+    let mut blocks = [(); BLOCKS].map(|()| (Sample::default(), Sample::default()));
+    for (ours, bare) in &mut blocks {
+        for _ in 0..ROUNDS {
+            ours.add(with.ask(action, body));
+            bare.add(without.ask(action, body));
+        }
     }
-    for (share, with, without) in [("median", ours.median(), bare.median()), ("p99", ours.p99(), bare.p99())]
-    {
+    for (share, of) in [("median", Sample::median as fn(&Sample) -> Duration), ("p99", Sample::p99)] {
+        let middle = |of: &dyn Fn(&(Sample, Sample)) -> f64| {
+            let mut found: Vec<f64> = blocks.iter().map(of).collect();
+            found.sort_by(f64::total_cmp);
+            found[BLOCKS / 2]
+        };
+        let time = |sample: &Sample| of(sample).as_secs_f64() * 1e6;
         println!(
-            "{name:<22} {share:<6} with {:>10}  without {:>10}  adds {:>10}",
-            micros(with),
-            micros(without),
-            micros(with.saturating_sub(without))
+            "{name:<22} {share:<6} with {:>8.1} µs  without {:>8.1} µs  adds {:>8.1} µs",
+            middle(&|(with, _)| time(with)),
+            middle(&|(_, without)| time(without)),
+            middle(&|(with, without)| time(with) - time(without)),
         );
     }
 }
@@ -72,19 +86,17 @@ fn compare(name: &str, with: &Side, without: &Side, action: &str, body: &str) {
 fn rows(directory: &Path) {
     let journal =
         Journal::start(&directory.join("state/journal.db"), Bounds::default(), |_| {}).expect("a journal");
-    let mut taken = Sample::default();
-    for _ in 0..ROWS {
-        let entry = entry();
-        let before = Instant::now();
-        journal.append(entry, LIMIT).expect("written");
-        taken.add(before.elapsed());
+    for (name, count, pause) in ROWS {
+        let mut taken = Sample::default();
+        for _ in 0..count {
+            let entry = entry();
+            std::thread::park_timeout(pause);
+            let before = Instant::now();
+            journal.append(entry, LIMIT).expect("written");
+            taken.add(before.elapsed());
+        }
+        println!("{name:<22} median {:>10}  p99 {:>10}", micros(taken.median()), micros(taken.p99()));
     }
-    println!(
-        "{:<22} median {:>10}  p99 {:>10}",
-        "one row, committed",
-        micros(taken.median()),
-        micros(taken.p99())
-    );
     journal.close(LIMIT).expect("closed");
 }
 

@@ -1,21 +1,26 @@
-//! The user's own browser through its extension: round trips over the same call made inside the extension, Playwright's
-//! connecting to sixty tabs, a tab that is entered when it is used over one that is entered at once, and clicks into a
-//! page that floods.
+//! The user's own browser through its extension: round trips over the same call made inside the extension and over a
+//! bare socket into it, Playwright's connecting to sixty tabs, a tab that is entered when it is used over one that is
+//! entered at once, and clicks into a page that floods.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use bytes::BytesMut;
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketAddress};
+use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
+use tabwire_cdp::websocket::{handshake_answer, serve};
+use tabwire_cdp::{CdpSession, Connection, FrameSink, FrameSource, TaskGroup, WebSocketAddress};
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros, ratio};
 use tabwire_wire::CdpSessionId;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 const BLOCKS: usize = 20;
 const BLOCK: usize = 100;
 const ROUNDS: usize = 15;
 const TABS: usize = 60;
-const CLICKS: usize = 60;
+const CLICKS: usize = 100;
 const EVENTS_A_SECOND: usize = 5_000;
 const DEADLINE: Duration = Duration::from_secs(30);
 const OWN: [&str; 4] = ["--upstream", "extension", "--policy", "open"];
@@ -55,7 +60,8 @@ async fn run() {
     let client = over_websocket(&world.text(&["cdp-url", "--quiet"]), &tasks).await;
     let worker = worker_of(&user).await;
     round_trips(&client, &worker).await;
-    floods(&client).await;
+    floods("through the daemon", &client).await;
+    floods("over a bare websocket", &user).await;
     lazy_and_eager(&client, &worker).await;
     sixty_tabs(&world, &user).await;
 }
@@ -124,6 +130,52 @@ fn milliseconds(value: &Value) -> Duration {
     Duration::from_secs_f64(value.as_f64().expect("a number") / 1e3)
 }
 
+/// A websocket into the extension's worker with nothing on its way but the call itself: the least that any extension
+/// takes which is asked from outside.
+struct BareLine {
+    source: FrameSource,
+    sink: FrameSink,
+    question: String,
+}
+
+impl BareLine {
+    async fn open(worker: &CdpSession, tab: i64) -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        let answer = format!(
+            "globalThis.bare = new WebSocket('ws://127.0.0.1:{port}');\
+             bare.onmessage = ({{ data }}) => {{ const {{ id, with: {{ tab, method, params }} }} = JSON.parse(data);\
+             chrome.debugger.sendCommand({{tabId: tab}}, method, params).then((ok) => bare.send(JSON.stringify({{id, ok}}))); }}; 0"
+        );
+        evaluate(worker, &answer).await;
+        let (mut stream, _) = listener.accept().await.expect("a visitor");
+        stream.set_nodelay(true).expect("a socket");
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.expect("a request"));
+        }
+        let head = String::from_utf8(head).expect("text");
+        let header = |name: &str| {
+            let lines = head.lines().filter_map(|line| line.split_once(": "));
+            lines.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        };
+        let accept = handshake_answer(header).expect("a handshake");
+        let switch = format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
+        );
+        stream.write_all(switch.as_bytes()).await.expect("written");
+        let (source, sink) = serve(Box::new(stream), BROWSER_MESSAGE_CEILING);
+        let with = json!({"tab": tab, "method": "Runtime.evaluate", "params": {"expression": "1"}});
+        Self { source, sink, question: json!({"id": 1, "do": "send", "with": with}).to_string() }
+    }
+
+    async fn call(&mut self) {
+        self.sink.enqueue(BytesMut::from(self.question.as_bytes()));
+        self.sink.flush().await.expect("sent");
+        self.source.next().await.expect("a line").expect("an answer");
+    }
+}
+
 async fn round_trips(client: &Connection, worker: &CdpSession) {
     let target = open(client, "about:blank").await;
     let page = attach(client, &target).await;
@@ -135,9 +187,15 @@ async fn round_trips(client: &Connection, worker: &CdpSession) {
          await chrome.debugger.sendCommand({{tabId: {tab}}}, 'Runtime.evaluate', {{expression: '1'}});\
          return (performance.now() - before) / {BLOCK}; }})()"
     );
-    let (mut alone, mut through) = (Sample::default(), Sample::default());
+    let mut line = BareLine::open(worker, tab).await;
+    let (mut alone, mut bare, mut through) = (Sample::default(), Sample::default(), Sample::default());
     for block in 0..=BLOCKS {
         let taken = milliseconds(&evaluate(worker, &inside).await);
+        let before = Instant::now();
+        for _ in 0..BLOCK {
+            line.call().await;
+        }
+        let on_bare_line = before.elapsed() / u32::try_from(BLOCK).expect("small");
         let before = Instant::now();
         for _ in 0..BLOCK {
             ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
@@ -146,6 +204,7 @@ async fn round_trips(client: &Connection, worker: &CdpSession) {
         // The first block warms both up.
         if block > 0 {
             alone.add(taken);
+            bare.add(on_bare_line);
             through.add(timed);
         }
     }
@@ -154,6 +213,12 @@ async fn round_trips(client: &Connection, worker: &CdpSession) {
         micros(alone.median()),
         micros(through.median()),
         ratio(through.median(), alone.median()),
+    );
+    println!(
+        "                       over a bare websocket into the extension {}, {} of inside; through the daemon {} of that",
+        micros(bare.median()),
+        ratio(bare.median(), alone.median()),
+        ratio(through.median(), bare.median()),
     );
     ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
 }
@@ -175,7 +240,8 @@ async fn clicks(page: &CdpSession) -> Sample {
     sample
 }
 
-async fn floods(client: &Connection) {
+/// What a flood costs a click: through the daemon, and over the browser's own socket, where all of it is the browser's.
+async fn floods(line: &str, client: &Connection) {
     let target = open(client, "about:blank").await;
     let page = attach(client, &target).await;
     ask(&page, "Runtime.enable", json!({})).await;
@@ -183,17 +249,28 @@ async fn floods(client: &Connection) {
     evaluate(&page, button).await;
     clicks(&page).await;
     let quiet = clicks(&page).await;
+    // A tab that is not in front has its timers slowed down, and a worker has not.
     let each = EVENTS_A_SECOND / 100;
-    evaluate(&page, &format!("setInterval(() => {{ for (let count = 0; count < {each}; count += 1) console.log(count); }}, 10); 0")).await;
+    let flood = format!(
+        "window.logged = 0; window.ticks = new Worker('data:text/javascript,setInterval(() => postMessage(0), 10)');\
+         ticks.onmessage = () => {{ for (let count = 0; count < {each}; count += 1) console.log(logged += 1); }}; 0"
+    );
+    evaluate(&page, &flood).await;
     evaluate(&page, "new Promise((done) => setTimeout(done, 1000, 0))").await;
+    let (before, since) = (evaluate(&page, "logged").await, Instant::now());
     let flooded = clicks(&page).await;
+    let (after, taken) = (evaluate(&page, "logged").await, since.elapsed());
+    let rate =
+        after.as_f64().zip(before.as_f64()).map(|(after, before)| (after - before) / taken.as_secs_f64());
     let added =
         |share: f64| (flooded.quantile(share).as_secs_f64() - quiet.quantile(share).as_secs_f64()) * 1e3;
     println!(
-        "click                  quiet {}  with {EVENTS_A_SECOND} events a second {}  adds {:.1} ms at the median, {:.1} ms at p99",
+        "click                  {line}: quiet {}  with {:.0} of {EVENTS_A_SECOND} events a second {}  adds {:.1} ms at the median, {:.1} ms at p90, {:.1} ms at p99",
         micros(quiet.median()),
+        rate.expect("numbers"),
         micros(flooded.median()),
         added(0.5),
+        added(0.9),
         added(0.99),
     );
     ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;

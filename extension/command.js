@@ -1,7 +1,7 @@
 // What the daemon may ask for: one row each. Whatever happens, a command gets exactly one answer and nothing is thrown.
 
 import * as debuggee from "./debuggee.js";
-import { locate } from "./downloads.js";
+import { cancel, locate } from "./downloads.js";
 import * as tabs from "./tabs.js";
 
 const COMMANDS = {
@@ -15,6 +15,7 @@ const COMMANDS = {
   send: (wanted) => debuggee.send(wanted),
   settle: (wanted) => debuggee.settle(wanted),
   download: (wanted) => locate(wanted),
+  cancel_download: (wanted) => cancel(wanted),
 };
 
 /** What is answered after all events that are older; every other answer goes before those that wait. */

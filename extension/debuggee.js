@@ -121,10 +121,17 @@ export async function detachAll(reason) {
   }
 }
 
+/** Tabs that are being let go of because they flood: what they still tell comes after what was thrown away. */
+const flooding = new Set();
+
 /** Lets go of a tab that tells more than the line takes: whoever drives it is told so, rather than miss some of it. */
 export async function letGoOfFlood(tab) {
-  if (!attached?.has(tab)) return;
+  if (!attached?.has(tab) || flooding.has(tab)) return;
+  flooding.add(tab);
   await detach(tab);
+  await allTold();
+  flooding.delete(tab);
+  note(`Tab ${tab} told more than the line takes; it was let go of.`);
   link.tell({ event: "detached", with: { tab, reason: "flood" } });
 }
 
@@ -133,12 +140,15 @@ export function send({ tab, session, method, params }) {
   const objection = sharing.objection(tab) ?? neverSent(method) ?? sites.objectionTo(method, params);
   if (objection) return Promise.reject(noteRefusal(method, tab, objection));
   const source = session === undefined ? { tabId: tab } : { tabId: tab, sessionId: session };
-  return chrome.debugger.sendCommand(source, method, params ?? {}).then((result) => result ?? {}, protocolFailure);
+  return chrome.debugger.sendCommand(source, method, params ?? {}).then(
+    (result) => result ?? {},
+    (error) => Promise.reject(failureOf(method, error)),
+  );
 }
 
-/** Answers after everything that a page had to tell up to now was told; gives its frames then. */
+/** Answers after everything that a page, or all, had to tell up to now was told; gives the page's frames then. */
 export async function settle({ tab, session }) {
-  const answer = await send({ tab, session, method: "Page.getFrameTree" });
+  const answer = tab === undefined ? {} : await send({ tab, session, method: "Page.getFrameTree" });
   await allTold();
   return answer;
 }
@@ -148,22 +158,40 @@ function neverSent(method) {
   return { code: "POLICY_DENIED", message: `${method} would change the user's whole profile.` };
 }
 
+/** Chrome lets an extension give pages files only if the user lets it into files. */
+const NO_FILES = {
+  code: "POLICY_DENIED",
+  message:
+    "Chrome lets no file be given to a page here: “Allow access to file URLs” is off for Tabwire's extension. The user can " +
+    "switch it on in its details at chrome://extensions.",
+};
+
 /** Chrome gives a protocol error as JSON in the message of an exception. */
-function protocolFailure(error) {
+function failureOf(method, error) {
   const message = String(error?.message ?? error);
-  try {
-    const { code, message: text } = JSON.parse(message);
-    if (typeof text === "string") throw { code: "CDP_ERROR", message: text, number: code };
-  } catch (parsed) {
-    if (parsed?.code === "CDP_ERROR") throw parsed;
-  }
-  if (isBeside(message)) throw BESIDE;
-  throw { code: /not attached|detached while/i.test(message) ? "DETACHED" : "CDP_ERROR", message };
+  const { code, message: text } = parsed(message);
+  if (method === "DOM.setFileInputFiles" && text === "Not allowed" && !sharing.mayEnterFiles()) return NO_FILES;
+  if (typeof text === "string") return { code: "CDP_ERROR", message: text, number: code };
+  if (isBeside(message)) return BESIDE;
+  return { code: /not attached|detached while/i.test(message) ? "DETACHED" : "CDP_ERROR", message };
 }
 
-export async function onEvent(source, method, params) {
-  await ready();
-  if (source.tabId === undefined || !sharing.isOpenTo(source.tabId)) return;
+function parsed(text) {
+  try {
+    return JSON.parse(text) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function onEvent(source, method, params) {
+  // A worker that was just woken has to read what it kept; events keep their order all the same.
+  if (attached === null || !sharing.isLoaded()) ready().then(() => passOn(source, method, params));
+  else passOn(source, method, params);
+}
+
+function passOn(source, method, params) {
+  if (source.tabId === undefined || !sharing.isOpenTo(source.tabId) || flooding.has(source.tabId)) return;
   const event = { event: "cdp", tab: source.tabId, session: source.sessionId, method, params };
   if (DROPPABLE.has(method)) link.tellIfRoom(event);
   else link.tell(event);
@@ -213,9 +241,7 @@ async function takeUpAgain(tab) {
   }
 }
 
-async function ready() {
-  if (attached === null) await Promise.all([load(), sharing.load()]);
-}
+const ready = () => Promise.all([load(), sharing.load()]);
 
 async function keep(change) {
   await load();

@@ -1,4 +1,4 @@
-// Where the files of finished downloads lie. Knows nothing of who wanted them: the debugger tells the daemon of a
+// Where the files of finished downloads lie, and breaking one off. Knows nothing of who wanted them: the debugger tells the daemon of a
 // download in a tab, and only Chrome's own list says where its file is.
 
 import * as sharing from "./sharing.js";
@@ -24,4 +24,13 @@ export async function locate({ tab, url }) {
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
   }
   throw { code: "DOWNLOAD_FAILED", message: "Chrome does not say where it saved the file." };
+}
+
+/** Breaks off what a shared tab's page is downloading; its own page tells that it was. */
+export async function cancel({ tab, url }) {
+  const objection = sharing.objection(tab);
+  if (objection) throw objection;
+  const found = await chrome.downloads.search({ finalUrl: url, state: "in_progress", orderBy: ["-startTime"], limit: 1 });
+  for (const { id } of found) await chrome.downloads.cancel(id);
+  return {};
 }

@@ -169,8 +169,15 @@ async function opened(socket, messages, welcome) {
 
 /** How this browser stands, told first on every new line. */
 async function present() {
-  const [run, list] = await Promise.all([pairing.runId(), tabs.list()]);
-  const standing = { run, mode: sharing.mode(), paused: sharing.isPaused(), tabs: list, attached: debuggee.attachedTabs() };
+  const run = await pairing.runId();
+  const whyPaused = () => sharing.pauseObjection()?.message;
+  let pause, list;
+  // What the user says meanwhile must not be told with tabs of before.
+  do {
+    pause = whyPaused();
+    list = await tabs.list();
+  } while (pause !== whyPaused());
+  const standing = { run, mode: sharing.mode(), paused: pause !== undefined, pause, tabs: list, attached: debuggee.attachedTabs() };
   return { event: "present", with: standing };
 }
 

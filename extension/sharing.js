@@ -35,6 +35,7 @@ async function read() {
   state = { mode: kept.mode, paused: pauseOf(kept.paused), shared, openers, files, addresses };
 }
 
+export const isLoaded = () => state !== null;
 export const mode = () => state.mode;
 /** Why everything is paused: "asked" for in the popup, "cancelled" on Chrome's own bar; false when it is not. */
 export const paused = () => state.paused;

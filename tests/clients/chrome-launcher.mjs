@@ -18,6 +18,7 @@ async function launchPlaywright() {
   const options = { executablePath: settings.executable, args, timeout: STEP_MILLISECONDS, headless: !settings.window };
   if (settings.tool === 'playwright-persistent') {
     const context = await chromium.launchPersistentContext(settings.profile, options);
+    context.on('close', () => say({ disconnected: true }));
     return { newPage: () => context.newPage(), pages: () => context.pages(), close: () => context.close(), context };
   }
   const browser = await chromium.launch(options);

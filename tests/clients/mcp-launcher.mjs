@@ -1,6 +1,7 @@
 // Starts a stock MCP server that launches its own Chrome, and calls its tools, one line of JSON each way.
 //
 //   node mcp-launcher.mjs --tool chrome-devtools-mcp|playwright-mcp --executable PATH --profile DIRECTORY
+//     [--arguments '["--a", "b"]'], which are then all that the server gets
 //
 // Commands: {"call": TOOL, "arguments": {...}} {"close": true}. Answers: {"text": ..., "failed": ...} or {"error": MESSAGE}.
 
@@ -10,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { readArguments } from './command-line.mjs';
 
-const settings = readArguments({}, ['tool', 'executable', 'profile']);
+const settings = readArguments({ arguments: '' }, ['tool', 'executable', 'profile']);
 const require = createRequire(import.meta.url);
 const say = (line) => console.log(JSON.stringify(line));
 const STEP_MILLISECONDS = 30_000;
@@ -18,9 +19,11 @@ const STEP_MILLISECONDS = 30_000;
 function program() {
   if (settings.tool === 'playwright-mcp') {
     const script = join(dirname(require.resolve('@playwright/mcp/package.json')), 'cli.js');
+    if (settings.arguments) return [script, ...JSON.parse(settings.arguments)];
     return [script, '--headless', '--no-sandbox', '--executable-path', settings.executable, '--user-data-dir', settings.profile];
   }
   const script = join(dirname(require.resolve('chrome-devtools-mcp/package.json')), 'build/src/bin/chrome-devtools-mcp.js');
+  if (settings.arguments) return [script, ...JSON.parse(settings.arguments)];
   return [script, '--headless', '--executablePath', settings.executable, '--userDataDir', settings.profile,
     '--chromeArg=--no-sandbox', '--no-usage-statistics'];
 }

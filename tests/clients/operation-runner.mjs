@@ -45,13 +45,16 @@ export class OperationRunner {
 
   /**
    * Runs at least `count` operations: every one of the list in each context before any comes twice,
-   * in random order, and `recheck` after every twentieth.
+   * in random order, and `recheck` after every twentieth. Of several clients with one seed each may begin with a
+   * `part` of its own, "1/2" and "2/2", so that together they do all.
    */
-  async runMany({ operations, worlds, count, recheck, pauseAt }) {
-    let round = [];
+  async runMany({ operations, worlds, count, recheck, pauseAt, part = '1/1' }) {
+    const [at, parts] = part.split('/').map(Number);
+    const all = worlds.flatMap((world) => operations.map((operation) => ({ operation, world })));
+    let round = this.random.shuffled(all).filter((_, index) => index % parts === at - 1);
     while (this.operations < count) {
       if (round.length === 0) {
-        round = this.random.shuffled(worlds.flatMap((world) => operations.map((operation) => ({ operation, world }))));
+        round = this.random.shuffled(all);
       }
       const { operation, world } = round.pop();
       await this.run(operation.name, world.kind, () => world.perform(operation));

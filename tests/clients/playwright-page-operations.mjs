@@ -2,6 +2,8 @@
 // Each is a name and a function of a world; it returns nothing or throws.
 
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 const text = (page, selector) => page.locator(selector).textContent();
 
@@ -199,6 +201,17 @@ export const pageOperations = [
     const [dialog] = await Promise.all([page.waitForEvent('dialog'), page.close({ runBeforeUnload: true })]);
     assert.equal(dialog.type(), 'beforeunload');
     await Promise.all([page.waitForEvent('close'), dialog.accept()]);
+  } },
+  { name: 'upload into a field and through a chooser', async run(world) {
+    const page = await world.page('/files');
+    const name = `${world.token()}.txt`;
+    const path = join(world.folder, name);
+    await writeFile(path, 'given');
+    await page.locator('#one').setInputFiles(path);
+    await page.locator('#log', { hasText: `one: ${name} 5 "given"` }).waitFor();
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.locator('#open').click()]);
+    await chooser.setFiles(path);
+    await page.locator('#log', { hasText: `open: ${name} 5 "given"` }).waitFor();
   } },
   { name: 'screenshot', async run(world) {
     const page = await world.page('/bench');

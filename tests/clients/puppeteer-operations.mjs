@@ -1,7 +1,7 @@
 // Puppeteer operations: each is a name and a function of a world; it returns nothing or throws.
 
 import assert from 'node:assert/strict';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { nextEvent, textOf, waitForText } from './puppeteer-world.mjs';
 
@@ -168,6 +168,22 @@ export const operations = [
   } },
   { name: 'download by content-disposition', run: (world) => download(world, '#disposition', 'report.txt', 'report content\n') },
   { name: 'download of a blob', run: (world) => download(world, '#blob', 'blob.txt', 'blob content\n') },
+  { name: 'upload into a field and through a chooser', async run(world) {
+    const page = await world.page('/files');
+    const name = `${world.token()}.txt`;
+    const path = join(world.folder, name);
+    await writeFile(path, 'given');
+    const told = (line) => page.waitForFunction((wanted) => document.querySelector('#log').textContent.includes(wanted), {}, line);
+    await (await page.$('#one')).uploadFile(path);
+    await told(`one: ${name} 5 "given"`);
+    const [chooser] = await Promise.all([page.waitForFileChooser(), page.click('#open')]);
+    await chooser.accept([path]);
+    await told(`open: ${name} 5 "given"`);
+  } },
+  { name: 'server-sent events', async run(world) {
+    const page = await world.page('/events');
+    await page.waitForFunction(() => document.querySelector('#output').textContent.includes('1 2 3 4 5'));
+  } },
   { name: 'cookies', async run(world) {
     const name = world.token();
     await world.context.setCookie({ name, value: 'set', domain: 'a.localhost', path: '/' });

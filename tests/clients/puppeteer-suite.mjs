@@ -1,7 +1,7 @@
 // Drives a CDP endpoint with stock Puppeteer: mixed operations in an own and in the default context.
 //
 //   node puppeteer-suite.mjs --endpoint <ws or http address> --site-port N
-//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K] [--service-workers shown|hidden]
+//     [--operations 200] [--seed 1] [--contexts own,default] [--pause-at K] [--part 1/1] [--service-workers shown|hidden]
 //
 // Exit code 0 only if every operation passed and nothing of another client was ever seen.
 
@@ -17,7 +17,7 @@ import { PuppeteerWorld } from './puppeteer-world.mjs';
 import { SeededRandom } from './seeded-random.mjs';
 
 const settings = readArguments(
-  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown' },
+  { operations: '200', seed: '1', contexts: 'own,default', 'pause-at': '0', 'service-workers': 'shown', part: '1/1' },
   ['endpoint', 'site-port'],
 );
 const random = new SeededRandom(Number(settings.seed));
@@ -46,6 +46,7 @@ try {
     count: Number(settings.operations),
     recheck: recheckPersistentPage,
     pauseAt: Number(settings['pause-at']),
+    part: settings.part,
   });
   const expected = kinds.includes('own') ? 2 : 1;
   if (browser.browserContexts().length !== expected) {

@@ -51,9 +51,7 @@ const CLIENTS = {
         return (await frame.waitForSelector(inner)).evaluate((element) => element.textContent);
       },
       press: async (page) => {
-        // A frame in a frame of another process may be told of a moment after its element is found.
-        await page.waitForSelector('#middle');
-        const inner = await page.waitForFrame((frame) => frame.url().includes('c.localhost'));
+        const inner = await frameIn(await frameIn(page, '#middle'), '#inner');
         await inner.waitForSelector('#press');
         const before = Number(await text(inner, '#pressed'));
         await inner.locator('#press').click();

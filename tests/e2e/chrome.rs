@@ -30,6 +30,13 @@ fn it_tells_its_version_and_what_is_missing() {
         let nothing = world.run_program(program, &["--headless"]);
         assert_eq!((nothing.code, nothing.stderr.contains("Neither --remote-debugging-pipe")), (1, true));
     }
+    for program in [vec!["chrome", "--help"], vec!["chrome", "-h"]] {
+        let help = world.run(&program).succeeded().stdout;
+        for part in ["--explain", "TABWIRE_CHROME_HOST", "TABWIRE_CHROME_FRAMES", r"'%LOCALAPPDATA%\agent'"] {
+            assert!(help.contains(part), "{part} in {help}");
+        }
+    }
+    assert!(world.run_program(&link, &["--help"]).succeeded().stdout.contains("TABWIRE_CHROME_POWERSHELL"));
     let no_pipe = world.run(&["chrome", "--remote-debugging-pipe"]);
     assert_eq!((no_pipe.code, no_pipe.stderr.contains("descriptors 3 and 4")), (1, true), "{no_pipe:?}");
     let plan = world.run(&["chrome", "--explain", "--remote-debugging-port=0", "--no-sandbox"]).succeeded();
@@ -49,7 +56,7 @@ fn playwright_and_puppeteer_launch_it_by_pipe() {
         launcher.close();
         // The library has waited for its end, and the stand-in for the browser's.
         await_end("the stand-in", 1, &stand_ins);
-        await_end("the browser", 1, &[browser]);
+        await_end("the browser", 5, &[browser]);
     }
 }
 

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::chrome_launcher::{Launcher, browser, stand_in, stand_ins};
+use crate::chrome_launcher::{Launcher, browser, stand_ins};
+use crate::chrome_recipe::recipe;
 use crate::fixture_site::FixtureSite;
 use crate::port_chrome::{PortChrome, ask_with};
 use crate::process::{is_running, signal};
@@ -91,8 +92,9 @@ fn chromedriver_launches_it_and_finds_its_port_in_the_profile() {
         Some(rest.trim_end_matches('.').to_owned())
     });
     let port: u16 = port.parse().expect("a port");
-    let options = json!({"binary": stand_in(&world), "args": ["--headless", "--no-sandbox"]});
-    let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}});
+    let printed = recipe(&world, "Selenium and others that use chromedriver").remove(0);
+    let printed: Value = serde_json::from_str(&printed).expect("JSON");
+    let wanted = json!({"capabilities": {"alwaysMatch": printed}});
     let session = drive(port, "POST", "/session", &wanted);
     let base = format!("/session/{}", session["sessionId"].as_str().expect("a session"));
     drive(port, "POST", &format!("{base}/url"), &json!({"url": site.page("/plain")}));

@@ -34,23 +34,32 @@ fn litter(world: &World) -> PathBuf {
 }
 
 /// A script of the clients' directory, which is not started yet.
-fn node(world: &World, script: &str) -> Command {
+fn node(world: &World, script: &[&str]) -> Command {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients");
     assert!(
         directory.join("node_modules").is_dir(),
         "tests/clients/node_modules is missing: run `cargo xtask setup`"
     );
-    let mut command = world.command("node", &[script]);
+    let mut command = world.command("node", script);
     command.current_dir(&directory).env("TMPDIR", litter(world));
     command
 }
 
 /// Runs a script to its end and gives the JSON it prints last.
 pub(crate) fn run_script(world: &World, script: &str, more: &[&str]) -> Value {
-    let output = node(world, script).args(more).stderr(Stdio::inherit()).output().expect("node is there");
+    let output = node(world, &[script]).args(more).stderr(Stdio::inherit()).output().expect("node is there");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let last = text.lines().last().unwrap_or_default();
     serde_json::from_str(last).unwrap_or_else(|_| panic!("{script} {more:?}: {text}\n{}", world.log()))
+}
+
+/// Runs a module of a few lines to its end and gives the JSON it prints last.
+pub(crate) fn run_code(world: &World, code: &str) -> Value {
+    let command = ["--input-type=module", "--eval", code];
+    let output = node(world, &command).stderr(Stdio::inherit()).output().expect("node is there");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = text.lines().last().unwrap_or_default();
+    serde_json::from_str(last).unwrap_or_else(|_| panic!("{code}: {text}\n{}", world.log()))
 }
 
 /// A library that has launched its browser.
@@ -58,6 +67,8 @@ pub(crate) struct Launcher {
     child: Child,
     lines: BufReader<ChildStdout>,
     name: String,
+    /// The process that it says has launched the stand-in, or is it.
+    named: Option<i32>,
 }
 
 impl Launcher {
@@ -75,12 +86,13 @@ impl Launcher {
         let mut launcher = Self::begin(world, script, tool, more);
         let ready = launcher.next_line();
         assert_eq!(ready["ready"], true, "{tool}: {ready}\n{}", world.log());
+        launcher.named = ready["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok());
         launcher
     }
 
     /// Launches through the stand-in, whatever comes of it.
     fn begin(world: &World, script: &str, tool: &str, more: &[&str]) -> Self {
-        let mut command = node(world, script);
+        let mut command = node(world, &[script]);
         let mut child = command
             .args(["--tool", tool, "--executable"])
             .arg(stand_in(world))
@@ -90,7 +102,7 @@ impl Launcher {
             .spawn()
             .expect("node is there: `cargo xtask setup` says what is needed");
         let lines = BufReader::new(child.stdout.take().expect("piped"));
-        Self { child, lines, name: tool.to_owned() }
+        Self { child, lines, name: tool.to_owned(), named: None }
     }
 
     /// What it says next; its own deadlines bound this.
@@ -122,6 +134,11 @@ impl Launcher {
         assert_eq!(self.tell(&json!({"close": true})), json!({"closed": true}), "{}", self.name);
         let status = self.child.wait().expect("our own child");
         assert!(status.success(), "{}: {status}", self.name);
+    }
+
+    /// The MCP server that it has started.
+    pub(crate) fn server(&self) -> i32 {
+        self.named.expect("a server")
     }
 
     /// Its process.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::chrome_launcher::{Launcher, browser, run_script, stand_in, stand_ins};
 use crate::fixture_site::FixtureSite;
-use crate::process::kill;
+use crate::process::{Process, is_running, kill};
 use crate::waiting::eventually;
 use crate::world::{World, await_end};
 
@@ -70,6 +70,36 @@ fn mcp_servers_drive_it_and_start_it_again_when_its_browser_was_killed() {
         launcher.close();
         await_end("the browser", 5, &[second]);
     }
+}
+
+#[test]
+fn two_mcp_servers_share_one_profile_and_one_browser() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let profile = world.home().join("profile").to_string_lossy().into_owned();
+    let pages = [site.page("/plain"), site.page("/form")];
+    let mut launchers: Vec<Launcher> = Vec::new();
+    // Playwright's comes first: it looks itself whether a profile is in use, and then does not launch at all.
+    for (server, page) in SERVERS.iter().rev().zip(&pages) {
+        let mut launcher = Launcher::start_server(&world, server.name, &["--profile", &profile]);
+        let opened = launcher.tell(&json!({"call": server.again, "arguments": {"url": page}}));
+        assert_eq!(opened["failed"], false, "{}: {opened}", server.name);
+        launchers.push(launcher);
+    }
+    let is_main = |process: &&Process| {
+        process.command.contains("--remote-debugging-pipe") && !process.command.contains("--type=")
+    };
+    assert_eq!(world.browser_processes().iter().filter(is_main).count(), 1, "one browser serves both");
+    assert_eq!(stand_ins(&world).len(), 2);
+    let only = browser(&world);
+    // The first one out leaves it to the other, which goes on where it was.
+    let mut launchers = launchers.into_iter();
+    launchers.next().expect("two").close();
+    assert!(is_running(only.pid));
+    let mut other = launchers.next().expect("two");
+    let seen = other.tell(&json!({"call": "list_pages", "arguments": {}}));
+    assert!(seen["text"].as_str().is_some_and(|text| text.contains("/form")), "{seen}");
+    other.close();
+    await_end("the browser", 5, &[only]);
 }
 
 /// Runs the same operations on a browser launched directly and on one launched through a stand-in; how many there were.

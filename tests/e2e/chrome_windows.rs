@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cdp_client::CdpClient;
 use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, stand_in};
+use crate::chromium::Chromium;
 use crate::fake_windows::FakeWindows;
 use crate::fixture_site::FixtureSite;
 use crate::port_chrome::PortChrome;
@@ -27,6 +28,9 @@ fn a_browser_of_windows_is_found_launched_asked_relayed_and_stopped_through_one_
     // A megabyte passes as it is, and so does what is not ASCII.
     assert_eq!(client.evaluate("'x'.repeat(1 << 20).length", &page.session), 1 << 20);
     assert_eq!(client.evaluate("'äé\\n漢'", &page.session), "äé\n漢");
+    // Its port is Windows' own, and nobody here can ask it what it speaks.
+    let (status, body) = chrome.http("GET", "/json/protocol", "Host: localhost\r\n");
+    assert_eq!((status, body.contains("NO_BACKEND")), (500, true), "{body}");
     assert_eq!(windows.words()[..4], ["start", "find", "port", "launch"]);
     let asked = windows.asked();
     let launch = &asked[3];
@@ -122,12 +126,36 @@ fn a_lost_relay_and_a_lost_browser_of_windows_come_back_with_the_next_request() 
 }
 
 #[test]
+fn a_browser_that_runs_on_windows_is_attached_to_keeps_its_port_and_is_left_running() {
+    let (world, windows) = FakeWindows::around(World::new());
+    let mut theirs = Chromium::with_port();
+    windows.list_browser(theirs.pid(), Some(theirs.port()), r"C:\Users\me\AppData\Local\Temp\Agent");
+    let mut chrome = PortChrome::start(&world, &[PROFILE]);
+    let mut client = CdpClient::connect(&chrome.address);
+    client.open_page("about:blank");
+    let log = chrome.log();
+    assert!(log.contains("ownership=attached"), "{log}");
+    assert!(log.contains(&format!("resolvedDebugPort={}", theirs.port())), "{log}");
+    client.call("Browser.close", json!({}), None);
+    assert_eq!(chrome.end(), Some(0));
+    assert_eq!((windows.count("launch"), windows.count("stop")), (0, 0));
+    assert!(theirs.is_running());
+    // One without a port is in the way: a second browser on its profile would hand over to it and go.
+    windows.list_browser(theirs.pid(), None, r"C:\agents\two");
+    let refused =
+        world.run(&["chrome", "--headless", "--remote-debugging-port=0", r"--user-data-dir=C:\agents\two"]);
+    assert_eq!((refused.code, refused.stderr.contains("PROFILE_LOCKED")), (1, true), "{refused:?}");
+    assert_eq!(windows.count("launch"), 0);
+}
+
+#[test]
 fn with_one_loopback_frames_go_to_windows_directly() {
     let (world, windows) = FakeWindows::mirrored(World::new());
     let mut chrome = PortChrome::start(&world, &[PROFILE]);
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page("about:blank");
     assert_eq!(client.evaluate("6 * 7", &page.session), 42);
+    assert!(chrome.json("/json/protocol")["domains"].is_array());
     assert_eq!((windows.count("open"), windows.count("version"), windows.count("launch")), (0, 0, 1));
     client.call("Browser.close", json!({}), None);
     assert_eq!(chrome.end(), Some(0));

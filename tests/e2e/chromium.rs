@@ -135,6 +135,10 @@ impl Chromium {
         format!("ws://127.0.0.1:{port}{path}")
     }
 
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process number")
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().is_ok_and(|status| status.is_none())
     }

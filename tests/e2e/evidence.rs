@@ -48,7 +48,10 @@ pub(crate) fn keep_evidence(world: &World, site: &FixtureSite) {
 
 #[test]
 fn a_tab_is_recorded_traced_and_measured() {
-    let (world, site) = (World::new(), FixtureSite::start());
+    launched(record_trace_and_measure);
+}
+
+pub(crate) fn record_trace_and_measure(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/plain")]);
     let begun = world.run(&["record", "start", "--format", "webp", "-o", "story.webp"]).succeeded();
     assert!(begun.stdout.contains("record stop"), "{begun:?}");

@@ -9,6 +9,9 @@ use serde_json::Value;
 use crate::process::Process;
 use crate::world::{World, testkit_program};
 
+/// What Windows calls Chrome's program.
+const CHROME: &str = r"C:\Program Files\Google\Chrome\Application\chrome.exe";
+
 /// The Windows of a world.
 pub(crate) struct FakeWindows {
     root: PathBuf,
@@ -43,6 +46,14 @@ impl FakeWindows {
     /// Has PowerShell misbehave from now on.
     pub(crate) fn misbehave(&self, fault: &str) {
         fs::write(self.root.join("fault"), fault).expect("ours");
+    }
+
+    /// Lists a process of this system as a browser of Windows that its user has started.
+    pub(crate) fn list_browser(&self, pid: i32, port: Option<u16>, profile: &str) {
+        let browser = serde_json::json!({"pid": pid, "port": port, "headless": true, "executable": CHROME, "profile": profile});
+        let processes = self.root.join("processes");
+        fs::create_dir_all(&processes).expect("ours");
+        fs::write(processes.join(pid.to_string()), browser.to_string()).expect("ours");
     }
 
     /// What PowerShell was asked, in its order.

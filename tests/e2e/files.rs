@@ -15,16 +15,7 @@ fn refused(world: &World, arguments: &[&str]) {
 
 #[test]
 fn t31_downloads_land_in_our_directory_or_where_they_were_wished_for() {
-    launched(|world, site| {
-        download(world, site);
-        // What a click sets off is kept, too, where downloads are nobody else's business.
-        let clicked = world.json(&["click", "#attribute"]);
-        let path = clicked["result"]["downloads"][0]["path"].as_str().unwrap_or_default();
-        assert!(path.ends_with("state/downloads/renamed.txt"), "{clicked}");
-        assert!(world.files("state/downloads").contains(&"renamed.txt".to_owned()));
-        let listed = world.run(&["downloads"]).succeeded();
-        assert_eq!(listed.stdout.lines().count(), 6, "{listed:?}");
-    });
+    launched(download);
 }
 
 /// Files that are asked for by name, by address and by what is pressed for them.
@@ -52,6 +43,15 @@ pub(crate) fn download(world: &World, site: &FixtureSite) {
     assert_eq!(world.files("state/downloads"), ["_.._evil.sh.download", "report-2.txt", "report.txt"]);
     let listed = world.run(&["downloads"]).succeeded();
     assert_eq!(listed.stdout.lines().count(), 5, "{listed:?}");
+    // What a click sets off is kept, too.
+    let clicked = world.json(&["click", "#attribute"]);
+    let kept = &clicked["result"]["downloads"][0];
+    assert_eq!((&kept["name"], &kept["state"]), (&"renamed.txt".into(), &"complete".into()), "{clicked}");
+    assert_eq!(path_of(kept), downloads.join("renamed.txt"), "{clicked}");
+    let content = fs::read(downloads.join("renamed.txt")).expect("written");
+    assert_eq!(kept["bytes"].as_u64(), u64::try_from(content.len()).ok(), "{clicked}");
+    let listed = world.run(&["downloads"]).succeeded();
+    assert_eq!(listed.stdout.lines().count(), 6, "{listed:?}");
     assert_eq!(world.files("state/incoming"), [""; 0], "something was left");
     assert_eq!(world.json(&["tabs"])["result"]["tabs"].as_array().map(Vec::len), Some(1));
 }

@@ -20,7 +20,8 @@ const SCENARIOS: [&str; 6] = [
     "server-sse-multiple-streams",
 ];
 
-/// Scenarios that are left out or pass in part, each with the reason. With those above they are all there are.
+/// Scenarios that are left out or pass in part, each with the reason. With those above they are all there are. All pass
+/// where the suite's own tools are offered by the same code: `crates/tabwire-daemon/tests/conformance`.
 const LEFT_OUT: [(&str, &str); 26] = [
     ("logging-set-level", "a server logs to its own log; clients are sent no log lines, and none is offered"),
     ("completion-complete", "completes an argument of the suite's own prompt; our prompt takes none"),
@@ -77,7 +78,7 @@ const NEXT_LEFT_OUT: [(&str, &str); 5] = [
     ("server-stateless", "in part: four checks call the suite's own tools"),
     (
         "input-required-result-",
-        "calls the suite's own tools; what is asked of our own is shown in `rounds.rs`",
+        "calls the suite's own tools; what is asked of our own is shown in `rounds.rs` of `tabwire-mcp`",
     ),
     ("http-custom-header-server-validation", "no tool of ours has an argument that goes into a header"),
     ("tasks-", "an extension of the protocol that is not offered"),

@@ -20,7 +20,7 @@ fn install_of(browser: &Value) -> String {
 }
 
 /// How often the daemon has let an extension in.
-fn pairings(world: &World) -> usize {
+pub(crate) fn pairings(world: &World) -> usize {
     world.log().matches("an extension is paired").count()
 }
 

@@ -11,15 +11,16 @@ use crate::own_tabs::connected_browser;
 use crate::suite::Suite;
 use crate::world::World;
 
-/// Operations that each client does, all of them other ones as far as there are so many. Three clients do them at once,
-/// and the processor is what they wait for: with more of them it takes longer and shows no more.
-const OPERATIONS: u64 = 28;
+/// Operations that each client does: the two Playwrights one half each of all there are, the Puppeteer all of its own.
+/// Three clients do them at once, and the processor is what they wait for: with more of them it takes longer and shows
+/// no more.
+const OPERATIONS: u64 = 30;
 
 /// What cannot be had there: a cookie jar of one's own, and workers that belong to no page.
 const THERE: [&str; 4] = ["--contexts", "default", "--service-workers", "hidden"];
 
-fn settings<'a>(operations: &'a str, seed: &'a str) -> Vec<&'a str> {
-    [&["--operations", operations, "--seed", seed], &THERE[..]].concat()
+fn settings<'a>(operations: &'a str, seed: &'a str, part: &'a str) -> Vec<&'a str> {
+    [&["--operations", operations, "--seed", seed, "--part", part], &THERE[..]].concat()
 }
 
 #[test]
@@ -29,9 +30,9 @@ fn two_playwrights_a_puppeteer_mcp_and_the_command_line_share_the_users_own_brow
     world.open(&["--upstream", "extension", "--policy", "open", &site.page("/plain")]);
     let (address, operations) = (world.cdp_url(), OPERATIONS.to_string());
     let suites = [
-        Suite::playwright(&address, &site, &settings(&operations, "1")),
-        Suite::playwright(&address, &site, &settings(&operations, "2")),
-        Suite::puppeteer(&address, &site, &settings(&operations, "3")),
+        Suite::playwright(&address, &site, &settings(&operations, "1", "1/2")),
+        Suite::playwright(&address, &site, &settings(&operations, "1", "2/2")),
+        Suite::puppeteer(&address, &site, &settings(&operations, "3", "1/1")),
     ];
     let mut agent = McpClient::start(&world, &["--upstream", "extension", "--policy", "open"]);
     agent.text("navigate", json!({"url": site.page("/form")}));

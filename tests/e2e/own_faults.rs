@@ -1,10 +1,14 @@
 //! What happens to tabs of the user's own browser while they are driven: closed, sent where no extension may go,
-//! crashed, put to sleep.
+//! crashed, put to sleep, given files.
+
+use std::fs;
 
 use serde_json::{Value, json};
+use tabwire_extension::package::EXTENSION_ID;
 
 use crate::cdp_client::CdpClient;
 use crate::fixture_site::FixtureSite;
+use crate::own_browser_fault::pairings;
 use crate::own_tabs::{connected_browser, extension_page, number};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
@@ -97,5 +101,38 @@ fn f10_a_tab_that_sleeps_is_woken_by_its_use() {
     assert_eq!(number(&world, "attaches"), 0);
     let used = world.run(&["eval", "document.title", "--tab", &tab]).succeeded();
     assert_eq!(used.text(), "Plain page");
+    world.run(&["close"]).succeeded();
+}
+
+/// Has the user switch off, at chrome://extensions, that the extension gets into files.
+fn keep_out_of_files(user: &mut CdpClient) {
+    let created = user.call("Target.createTarget", json!({"url": "chrome://extensions/"}), None);
+    let session = user.attach(created["targetId"].as_str().expect("an id"));
+    let script = "(async (extensionId) => {
+        await chrome.developerPrivate.updateProfileConfiguration({inDeveloperMode: true});
+        await chrome.developerPrivate.updateExtensionConfiguration({extensionId, fileAccess: false});
+    })";
+    eventually("the page is there", 10, || {
+        user.evaluate("typeof chrome.developerPrivate?.updateExtensionConfiguration", &session) == "function"
+    });
+    user.evaluate(&format!("{script}({EXTENSION_ID:?})"), &session);
+}
+
+#[test]
+fn a_file_that_chrome_lets_nobody_give_is_refused_with_the_switch_that_is_off() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let browser = connected_browser(&world);
+    let mut user = CdpClient::connect(&browser.websocket());
+    let paired = pairings(&world);
+    keep_out_of_files(&mut user);
+    eventually("the extension is back", 40, || pairings(&world) > paired);
+    world.open(&[&THERE[..], &[&site.page("/files")]].concat());
+    fs::write(world.home().join("mine.txt"), "mine").expect("written");
+    for field in ["#one", "#open"] {
+        let refused = world.run(&["--json", "upload", "mine.txt", "--to", field]);
+        assert_eq!(refused.failure(), ("POLICY_DENIED".to_owned(), 3), "{field}: {refused:?}");
+        assert!(format!("{refused:?}").contains("Allow access to file URLs"), "{field}: {refused:?}");
+    }
+    assert_eq!(world.eval("document.getElementById('one').files.length"), "0");
     world.run(&["close"]).succeeded();
 }

@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::net::TcpListener;
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 use tabwire_extension::proof::{Greeting, PairingKey, Side};
 
 use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
+use crate::extension_view::ExtensionWorker;
 use crate::fixture_site::FixtureSite;
 use crate::own_browser::{await_connected, leave_handshake, own_browser};
 use crate::squatter::{Squatted, take_visitor};
@@ -18,6 +20,9 @@ use crate::world::World;
 /// Lines that are logged, and how long each is: in all more than the sockets and the first bound take.
 const LINES: u64 = 160;
 const LINE_BYTES: u64 = 100_000;
+
+/// Lines of that length that are more than the extension holds for one line, and the sockets with it.
+const TOO_MANY_LINES: u64 = 500;
 
 /// Requests that are made then.
 const REQUESTS: usize = 100;
@@ -103,28 +108,54 @@ fn line_of(message: &Value) -> Option<u64> {
     text.strip_prefix("flood ")?.parse().ok()
 }
 
+/// The user's browser with a page that can flood, and a daemon of ours in place of Tabwire's.
+struct Flooding {
+    reader: Reader,
+    tab: Value,
+    user: CdpClient,
+    page: String,
+    stale: PathBuf,
+    browser: Chromium,
+    _world: World,
+    _site: FixtureSite,
+}
+
+impl Flooding {
+    fn begin() -> Self {
+        let (world, site) = (World::new(), FixtureSite::start());
+        let browser = own_browser(&world);
+        await_connected(&world);
+        let url = site.page("/flood");
+        world.open(&["--upstream", "extension", "--policy", "open", &url]);
+        world.run(&["daemon", "stop"]).succeeded();
+        let handshake = world.runtime().join("handshake.json");
+        eventually("the daemon's file is gone", 10, || !handshake.exists());
+        let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let stale = leave_handshake(&world, listener.local_addr().expect("an address").port());
+        let (mut reader, present) = Reader::greet(&listener, &key);
+        let tabs = present["tabs"].as_array().expect("a list");
+        let tab = tabs.iter().find(|tab| tab["url"] == url.as_str()).expect("the page")["tab"].clone();
+        let (user, page) = look_at(&browser, &url);
+        reader.call("attach", &json!({"tab": tab}));
+        for method in ["Runtime.enable", "Network.enable"] {
+            reader.call("send", &command(&tab, method, &json!({})));
+        }
+        Self { reader, tab, user, page, stale, browser, _world: world, _site: site }
+    }
+}
+
+impl Drop for Flooding {
+    fn drop(&mut self) {
+        // The native host of no later world is to find it.
+        let _ = fs::remove_file(&self.stale);
+    }
+}
+
 #[test]
 fn f13_answers_overtake_events_that_wait_and_only_what_nothing_is_built_on_is_left_out() {
-    let (world, site) = (World::new(), FixtureSite::start());
-    let browser = own_browser(&world);
-    await_connected(&world);
-    let url = site.page("/flood");
-    world.open(&["--upstream", "extension", "--policy", "open", &url]);
-    world.run(&["daemon", "stop"]).succeeded();
-    let handshake = world.runtime().join("handshake.json");
-    eventually("the daemon's file is gone", 10, || !handshake.exists());
-    let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-    let stale = leave_handshake(&world, listener.local_addr().expect("an address").port());
-    let (mut reader, present) = Reader::greet(&listener, &key);
-    let tabs = present["tabs"].as_array().expect("a list");
-    let tab = tabs.iter().find(|tab| tab["url"] == url.as_str()).expect("the page")["tab"].clone();
-    let (mut user, page) = look_at(&browser, &url);
-
-    reader.call("attach", &json!({"tab": tab}));
-    for method in ["Runtime.enable", "Network.enable"] {
-        reader.call("send", &command(&tab, method, &json!({})));
-    }
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, .. } = &mut flooding;
     // Nobody reads from here on, and the page does not stop for that.
     let flood = format!(
         "(async () => {{
@@ -132,8 +163,8 @@ fn f13_answers_overtake_events_that_wait_and_only_what_nothing_is_built_on_is_le
             for (let sent = 0; sent < {REQUESTS}; sent += 1) await (await fetch(`/api/echo?value=${{sent}}`)).text();
         }})()"
     );
-    user.evaluate(&flood, &page);
-    let asked = reader.ask("send", &command(&tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
+    user.evaluate(&flood, page);
+    let asked = reader.ask("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
     let settled = reader.ask("settle", &json!({"tab": tab}));
     let read = reader.read_to(settled);
     let answer = read.iter().position(|message| message["id"] == asked).expect("an answer");
@@ -150,5 +181,37 @@ fn f13_answers_overtake_events_that_wait_and_only_what_nothing_is_built_on_is_le
     let left_out = find_eventually(10, || reader.line.next()?["with"]["left_out"].as_u64());
     assert!(told < REQUESTS, "nothing had to be left out");
     assert!(left_out >= Some((REQUESTS - told) as u64), "{left_out:?} were counted, {told} told");
-    fs::remove_file(stale).expect("it was there");
+}
+
+#[test]
+fn f13_a_tab_that_fills_the_line_is_let_go_of_rather_than_told_of_in_part() {
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, browser, .. } = &mut flooding;
+    // Nobody reads from here on, until the extension holds more than it may.
+    user.evaluate(&format!("window.flood({{lines: {TOO_MANY_LINES}, bytes: {LINE_BYTES}}})"), page);
+    let mut worker = ExtensionWorker::of(browser);
+    let is_driven = format!(
+        "chrome.debugger.sendCommand({{tabId: {tab}}}, 'Runtime.evaluate', {{expression: '1'}}).then(() => true, () => false)"
+    );
+    eventually("the debugger goes off the tab", 30, || worker.evaluate(&is_driven) == false);
+    let (mut lines, mut reason) = (Vec::new(), None);
+    while reason.is_none() {
+        let message = reader.line.next().expect("the extension stays");
+        lines.extend(line_of(&message));
+        if message["event"] == "detached" {
+            assert_eq!(message["with"]["tab"], *tab);
+            reason = message["with"]["reason"].as_str().map(str::to_owned);
+        }
+    }
+    assert_eq!(reason.as_deref(), Some("flood"));
+    let told = u64::try_from(lines.len()).expect("small");
+    assert_eq!(lines, (0..told).collect::<Vec<_>>(), "what was said before is whole");
+    assert!(told < TOO_MANY_LINES, "the rest is not said");
+    // The line itself is as it was, and so is the tab, for whoever takes it up next.
+    let refused = reader.ask("send", &command(tab, "Runtime.evaluate", &json!({"expression": "1"})));
+    let refused = reader.read_to(refused).pop().expect("an answer");
+    assert_eq!(refused["failed"]["code"], "DETACHED", "{refused}");
+    reader.call("attach", &json!({"tab": tab}));
+    let answer = reader.call("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
+    assert_eq!(answer["result"]["value"], 42);
 }

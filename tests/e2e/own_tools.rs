@@ -1,7 +1,10 @@
 //! The usual tools in the user's own browser: the bodies that show them in a launched one, told there.
 
 use crate::either_browser::in_own_browser;
-use crate::{action, evidence, files, mcp_every_tool, network, reading};
+use crate::fixture_site::FixtureSite;
+use crate::own_tabs::connected_browser;
+use crate::policy::guarded;
+use crate::{action, evidence, files, mcp_every_tool, network, policy_bypass, reading};
 
 #[test]
 fn every_usual_tool_works_over_stdio_in_the_users_own_browser() {
@@ -24,6 +27,7 @@ fn the_users_own_browser_is_read_as_a_launched_one() {
         reading::read_a_page,
         reading::tell_values,
         evidence::keep_evidence,
+        evidence::record_trace_and_measure,
         evidence::tell_differences,
     ]);
 }
@@ -31,6 +35,15 @@ fn the_users_own_browser_is_read_as_a_launched_one() {
 #[test]
 fn files_are_had_and_given_in_the_users_own_browser_as_in_a_launched_one() {
     in_own_browser(&[files::download, files::stay_within_the_roots]);
+}
+
+#[test]
+fn t31_a_page_of_the_users_own_browser_gives_the_agent_no_file_until_that_is_granted() {
+    let world = guarded().with("TABWIRE_UPSTREAM", "extension");
+    let _browser = connected_browser(&world);
+    // By a click of its user's: after the first download Chrome itself lets no script begin another.
+    policy_bypass::write_no_file_until_granted(&world, &FixtureSite::start(), &["click", "#disposition"]);
+    world.run(&["close"]).succeeded();
 }
 
 #[test]

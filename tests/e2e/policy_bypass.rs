@@ -181,21 +181,28 @@ fn t22_frames_of_other_sites_are_left_out_and_that_is_said() {
 
 #[test]
 fn t31_a_page_writes_no_file_until_that_is_granted() {
-    let (world, site) = (guarded(), FixtureSite::start());
-    let origin = site.page("").trim_end_matches('/').to_owned();
-    allow(&world, &[&origin, "--act", "--eval"]);
-    // Only for looking at what became of it.
-    allow(&world, &["*", "--download"]);
-    world.run(&["open", &site.page("/downloads")]).succeeded();
     let begin = "{ const a = document.createElement('a'); a.href = '/download/report.txt'; a.download = ''; a.click() }";
+    write_no_file_until_granted(&guarded(), &FixtureSite::start(), &["eval", begin]);
+}
+
+/// What begins a download, on the page of downloads, has no file written until that is granted.
+pub(crate) fn write_no_file_until_granted(world: &World, site: &FixtureSite, begin: &[&str]) {
+    let origin = site.page("").trim_end_matches('/').to_owned();
+    allow(world, &[&origin, "--act", "--eval"]);
+    // Only for looking at what became of it.
+    allow(world, &["*", "--download"]);
+    world.run(&["open", &site.page("/downloads")]).succeeded();
     let downloads = || world.run(&["--json", "downloads"]).succeeded().stdout;
-    world.eval(begin);
+    world.run(begin).succeeded();
     eventually("it was stopped", 15, || downloads().contains("the policy does not let files be written"));
     assert!(world.files("state/downloads").is_empty(), "{:?}", world.files("state/downloads"));
-    allow(&world, &[&origin, "--act", "--eval", "--download"]);
-    world.eval(begin);
+    allow(world, &[&origin, "--act", "--eval", "--download"]);
+    world.run(begin).succeeded();
     eventually("it was kept", 15, || downloads().contains("report"));
-    eventually("it is there", 15, || !world.files("state/downloads").is_empty());
+    eventually("it is there", 15, || world.files("state/downloads") == ["report.txt"]);
+    eventually("nothing is left of the one that was stopped", 15, || {
+        world.files("state/incoming").is_empty()
+    });
 }
 
 fn error_of(answer: &Value) -> &str {
@@ -258,4 +265,96 @@ fn t19_bare_cdp_reaches_only_what_was_granted_for_it() {
     eventually("it is refused", 10, || {
         error_of(&client.ask("Runtime.evaluate", read.clone(), Some(&page.session))) == "POLICY_DENIED"
     });
+}
+
+/// Has a page send tabs to another site in every way there is besides going there itself, and waits until all have been
+/// sent: the last one goes to the page's own site.
+fn send_tabs(world: &World, site: &FixtureSite) {
+    let told = |way: &str| site.url("b", &format!("/told/{way}"));
+    let redirect = |kind: &str, way: &str| {
+        format!("/redirect/{kind}?to={}", told(way).replace(':', "%3A").replace('/', "%2F"))
+    };
+    world.eval(&format!("void window.open('{}')", told("popup")));
+    world.eval(&format!("void window.open('{}', '_blank', 'noopener')", told("noopener")));
+    world.eval(&format!(
+        "{{ const a = document.createElement('a'); a.href = '{}'; a.target = '_blank'; document.body.append(a); a.click() }}",
+        told("link")
+    ));
+    world.eval(&format!(
+        "{{ const f = document.createElement('form'); f.method = 'post'; f.action = '{}'; f.target = '_blank'; document.body.append(f); f.submit() }}",
+        told("form")
+    ));
+    // Popups that nobody uses, which go on by themselves.
+    for kind in ["to", "meta", "script"] {
+        world.eval(&format!("void window.open('{}')", redirect(kind, kind)));
+    }
+    // One that its opener sends on, watched until it shows what its opener may not look into.
+    let sent = world.eval(&format!(
+        "new Promise((done) => {{ const sent = window.open('/plain?sent'); let was = false; const look = () => {{ \
+         try {{ if (sent.document.title && !was) {{ was = true; sent.location = '{}'; }} setTimeout(look, 20); }} \
+         catch {{ done('gone'); }} }}; look(); }})",
+        told("sent")
+    ));
+    assert_eq!(sent, "gone");
+    // One that nobody uses, and that tells others by a beacon.
+    let beacon = format!(
+        "new Promise((done) => {{ const popup = window.open('/plain?beacon'); const look = () => \
+         popup.location.search && popup.document.readyState === 'complete' \
+         ? done(popup.navigator.sendBeacon('{}', 'told')) : setTimeout(look, 20); look(); }})",
+        told("beacon")
+    );
+    assert_eq!(world.eval(&beacon), "true");
+    world.eval("void window.open('/told/own')");
+    eventually("the last one went", 20, || site.visits("/told/own") > 0);
+}
+
+/// Every way of `send_tabs`.
+const WAYS_TO_SEND: [&str; 9] =
+    ["popup", "noopener", "link", "form", "to", "meta", "script", "sent", "beacon"];
+
+#[test]
+fn t22_popups_and_tabs_that_nobody_used_ask_nothing_of_sites_that_were_not_granted() {
+    // What is tried does work where nothing is held.
+    let (open, site) = (World::new(), FixtureSite::start());
+    open.run(&["open", "--browser-arg=--disable-popup-blocking", &site.page("/plain")]).succeeded();
+    send_tabs(&open, &site);
+    for way in WAYS_TO_SEND {
+        eventually(&format!("{way} arrives"), 20, || site.visits(&format!("/told/{way}")) > 0);
+    }
+    drop((open, site));
+
+    let (world, site) = (guarded(), FixtureSite::start());
+    let (own, other) = (site.url("a", ""), site.url("b", ""));
+    let (own, other) = (own.trim_end_matches('/'), other.trim_end_matches('/'));
+    allow(&world, &[own, "--act", "--eval", "--cdp"]);
+    world.run(&["open", "--browser-arg=--disable-popup-blocking", &site.page("/plain")]).succeeded();
+    send_tabs(&world, &site);
+    // A tab of a CDP client, sent by its page and by itself.
+    let mut client = CdpClient::connect(&world.cdp_url());
+    let page = client.open_page(&site.page("/plain"));
+    client.call("Page.enable", json!({}), Some(&page.session));
+    for leaving in ["location", "popup"] {
+        client.call("Page.navigate", json!({"url": site.page("/plain")}), Some(&page.session));
+        let told = site.url("b", &format!("/told/cdp-{leaving}"));
+        let code = match leaving {
+            "location" => format!("location = '{told}'"),
+            _ => format!("void window.open('{told}')"),
+        };
+        client.ask("Runtime.evaluate", json!({"expression": code, "userGesture": true}), Some(&page.session));
+        let after = json!({"expression": "void window.open('/told/own')", "userGesture": true});
+        let visits = site.visits("/told/own");
+        client.call("Page.navigate", json!({"url": site.page("/plain")}), Some(&page.session));
+        eventually("the next one went", 20, || {
+            client.ask("Runtime.evaluate", after.clone(), Some(&page.session));
+            site.visits("/told/own") > visits
+        });
+    }
+    for way in WAYS_TO_SEND.iter().chain(&["cdp-location", "cdp-popup"]) {
+        assert_eq!(site.visits(&format!("/told/{way}")), 0, "{way} was asked for");
+    }
+    // Where it may go follows what is granted, popup or not.
+    allow(&world, &[other]);
+    world.run(&["open", &site.page("/plain")]).succeeded();
+    world.eval(&format!("void window.open('{other}/told/popup')"));
+    eventually("it went", 20, || site.visits("/told/popup") > 0);
 }

@@ -17,6 +17,8 @@ use crate::world::World;
 pub(crate) struct PortChrome {
     child: Child,
     pub(crate) address: String,
+    /// What it said on stderr before that.
+    pub(crate) said: Vec<String>,
     log: PathBuf,
 }
 
@@ -47,7 +49,7 @@ impl PortChrome {
         };
         // Whatever else it says is read, so that it never waits for a reader.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(drop));
-        Self { child, address, log }
+        Self { child, address, said, log }
     }
 
     pub(crate) fn pid(&self) -> i32 {
@@ -81,7 +83,7 @@ impl PortChrome {
     }
 
     pub(crate) fn json(&self, path: &str) -> Value {
-        let (status, body) = self.http("GET", path, "Host: localhost\r\n");
+        let (status, body) = self.http("GET", path, &format!("Host: 127.0.0.1:{}\r\n", self.port()));
         assert_eq!(status, 200, "{path}: {body}");
         serde_json::from_str(&body).expect("JSON")
     }

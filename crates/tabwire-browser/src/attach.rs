@@ -1,20 +1,17 @@
 //! Finding the websocket of a browser that somebody else started.
 //!
-//! Speaks just enough HTTP/1.1 to ask for `/json/version`, and never sends an
-//! Origin. Such a browser is `Ownership::Attached`: we never close it.
+//! Such a browser is `Ownership::Attached`: we never close it.
 
 use std::fmt;
-use std::io::{Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use url::{Host, Url};
+use url::Url;
 
 use crate::browser_kind::{BrowserKind, Channel};
 use crate::browser_run::BrowserRun;
 use crate::error::{AttachFault, BrowserError};
-use crate::{atomic_file, limits};
+use crate::{atomic_file, http_page, limits};
 
 /// Where a user says a browser is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -256,8 +253,8 @@ fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static s
 
 fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketAddress, BrowserError> {
     let failed = |why| BrowserError::Unreachable { address: Masked(url).to_string(), why };
-    let (status, body) =
-        get_version(url, deadline).map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
+    let (status, body) = http_page::fetch(url, "/json/version", limits::DISCOVERY_BYTES, deadline)
+        .map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
     if status != 200 {
         return Err(failed(AttachFault::Status(status)));
     }
@@ -278,83 +275,24 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketAddress, Browser
     Ok(WebsocketAddress { url: websocket, product: product.map(str::to_owned) })
 }
 
+/// What a debugging port of this machine has at a path, up to a number of bytes.
+///
+/// # Errors
+/// `NO_BACKEND` when nothing answers there in time, or something else than that it is there.
+pub fn ask_port(port: u16, path: &str, limit: usize, deadline: Instant) -> Result<Vec<u8>, BrowserError> {
+    let url = at_loopback("http", port, "/")?;
+    let failed = |why| BrowserError::Unreachable { address: Masked(&url).to_string(), why };
+    let fetched = http_page::fetch(&url, path, limit, deadline);
+    match fetched.map_err(|error| failed(AttachFault::Connection(error.to_string())))? {
+        (200, body) => Ok(body),
+        (status, _) => Err(failed(AttachFault::Status(status))),
+    }
+}
+
 /// Whether a text can be told to a person as a browser's name.
 fn is_product(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_. ".contains(&byte);
     name.len() <= limits::PRODUCT_BYTES && name.bytes().all(plain)
-}
-
-/// One GET with a deadline over the whole exchange; the answer ends with the connection or its length.
-fn get_version(url: &Url, deadline: Instant) -> std::io::Result<(u16, Vec<u8>)> {
-    let left = || -> std::io::Result<Duration> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(std::io::ErrorKind::TimedOut.into()) } else { Ok(left) }
-    };
-    let host = url.host().ok_or(std::io::ErrorKind::InvalidInput)?;
-    let port = url.port_or_known_default().unwrap_or(80);
-    // Chromium refuses a Host header that is a name, except localhost.
-    let mut stream = connect(&host, port, &left)?;
-    stream.set_write_timeout(Some(left()?))?;
-    write!(
-        stream,
-        "GET /json/version HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nAccept: application/json\r\n\r\n"
-    )?;
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4096];
-    loop {
-        if let Some(whole) = parse_answer(&answer, false) {
-            return Ok(whole);
-        }
-        stream.set_read_timeout(Some(left()?))?;
-        match stream.read(&mut buffer)? {
-            0 => break,
-            read => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
-        }
-        if answer.len() > limits::DISCOVERY_BYTES {
-            break;
-        }
-    }
-    parse_answer(&answer, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
-}
-
-fn connect(
-    host: &Host<&str>,
-    port: u16,
-    left: &impl Fn() -> std::io::Result<Duration>,
-) -> std::io::Result<TcpStream> {
-    let addresses: Vec<_> = match host {
-        Host::Domain(name) => (*name, port).to_socket_addrs()?.collect(),
-        Host::Ipv4(address) => vec![(*address, port).into()],
-        Host::Ipv6(address) => vec![(*address, port).into()],
-    };
-    let mut last = std::io::Error::from(std::io::ErrorKind::NotFound);
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, left()?) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-/// Status and body; `None` while more is needed and the connection is open.
-fn parse_answer(answer: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
-    let end = answer.windows(4).position(|four| four == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(answer.get(..end)?).ok()?;
-    let body = answer.get(end + 4..)?;
-    let mut lines = head.split("\r\n");
-    let status_line = lines.next()?;
-    let mut words = status_line.strip_prefix("HTTP/1.")?.split(' ');
-    let status = words.nth(1)?.parse().ok()?;
-    let length = lines
-        .filter_map(|line| line.split_once(':'))
-        .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
-        .and_then(|(_, value)| value.trim().parse::<usize>().ok());
-    match length {
-        Some(length) if body.len() >= length => Some((status, body.get(..length)?.to_vec())),
-        _ if is_all => Some((status, body.to_vec())),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

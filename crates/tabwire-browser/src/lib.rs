@@ -13,6 +13,7 @@ mod descriptor;
 mod error;
 pub mod finder;
 mod flag;
+mod http_page;
 pub mod keeper;
 pub mod keeper_client;
 mod launch_spec;
@@ -55,6 +56,7 @@ pub use profile_lock::{LockState, StaleLock, lock_state, remove_stale_lock};
 pub use random_name::{new_browser_id, new_instance_id};
 pub use rustix::process::Signal;
 pub use sandbox::{SandboxMode, SandboxObstacle};
+pub use stable_digest::stable_digest;
 pub use sweep::{Removed, StaleReason, Swept, Verdict, sweep};
 
 pub(crate) use random_name::random_name;

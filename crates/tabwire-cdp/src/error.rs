@@ -107,6 +107,12 @@ impl CdpError {
         matches!(self, Self::Closed { .. } | Self::Backlogged { .. } | Self::BadParameters { .. })
     }
 
+    /// Whether the browser does not offer the method, on this cdp session at least.
+    #[must_use]
+    pub fn is_unknown_method(&self) -> bool {
+        matches!(self, Self::Protocol { code: CODE_METHOD_NOT_FOUND, .. })
+    }
+
     /// Turns the error into what people and models are shown.
     #[must_use]
     pub fn into_failure(self) -> Failure {

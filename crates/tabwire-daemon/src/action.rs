@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
@@ -86,11 +87,13 @@ impl Daemon {
         request: ActionRequest,
         caller: &Caller,
     ) -> Result<ActionAnswer, Failure> {
-        let asker = caller.named(request.client.as_ref().map(ClientName::as_str), None);
-        let mut note = Note::of_action(&self.scribe, name, &request, asker);
-        let (key, who) = (request.key(), note.asker_told());
-        let outcome = self.act_noted(name, request, &mut note).await;
+        let mut note = Note::of_action(&self.scribe, name, &request, caller);
+        let (key, client) = (request.key(), request.client.clone());
+        // Polled in this order: who asks is found out while the browser is at work.
+        let acting = self.act_noted(name, request, &mut note);
+        let (outcome, _) = join(acting, async { caller.look() }).await;
         if let Err(failure) = &outcome {
+            let who = || caller.told(client.as_ref().map(ClientName::as_str));
             self.tell_refusal(&key, name, who, failure);
         }
         let told = note.finish(outcome.as_ref().err()).await;
@@ -101,14 +104,14 @@ impl Daemon {
     }
 
     /// Tells the user in whose own browser something was refused.
-    fn tell_refusal(&self, key: &SessionKey, action: &str, who: String, failure: &Failure) {
+    fn tell_refusal(&self, key: &SessionKey, action: &str, who: impl FnOnce() -> String, failure: &Failure) {
         if failure.code != ErrorCode::PolicyDenied {
             return;
         }
         let Some(Ok(Some(live))) = self.sessions.find(key).map(|session| session.peek_live()) else { return };
         if let Some(install) = live.browser.install() {
             let told = json!({
-                "when": now(), "who": who, "session": key.name, "action": action, "message": failure.message,
+                "when": now(), "who": who(), "session": key.name, "action": action, "message": failure.message,
             });
             self.extensions.note_refusal(install, told);
         }
@@ -227,7 +230,7 @@ impl Daemon {
             desk: Arc::clone(&self.policy),
             hub: live.browser.hub.clone(),
             approvals: Arc::clone(&self.approvals),
-            asker: note.asker_told(),
+            caller: note.caller(),
             late_rulings: Arc::default(),
             client: request.client.clone(),
             call: request.call,
@@ -391,6 +394,7 @@ async fn open_page(
     tab: Option<TabId>,
     deadline: Deadline,
 ) -> Result<Value, Failure> {
+    live.learn_tabs().await?;
     let existing = match tab.filter(|_| !new_tab) {
         Some(tab) => Some(live.engine.page(Some(tab)).await?),
         None => live.engine.page_to_open_in(new_tab).await?,

@@ -1,6 +1,7 @@
 //! Who is at the other end of a connection: the process, and the program it runs.
 
 use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use http::{HeaderMap, header};
 use tabwire_journal::{Asker, Door};
@@ -10,26 +11,42 @@ use crate::limits::CLIENT_NAME_BYTES;
 /// The name our own program has among processes. It asks for somebody: the process that ran it.
 const OWN_PROGRAM: &str = "tabwire";
 
-/// Who is at the other end of a connection.
+/// Who is at the other end of a connection. What program that is takes some reads, so it is found out when somebody
+/// wants to know, or while there is nothing else to do.
 #[derive(Clone, Debug)]
-pub(crate) struct Caller(Asker);
+pub(crate) struct Caller(Arc<Peer>);
+
+#[derive(Debug)]
+struct Peer {
+    pid: Option<i32>,
+    door: Door,
+    found: OnceLock<Asker>,
+}
 
 impl Caller {
     /// Whoever connected to the socket.
     pub(crate) fn at_socket(pid: Option<i32>) -> Self {
-        let unknown = Asker { pid, door: Door::Socket, ..Asker::default() };
-        let Some(process) = pid.and_then(find_process) else { return Self(unknown) };
-        let asking = if process.program == OWN_PROGRAM {
-            find_parent(process.pid).and_then(find_process).unwrap_or(process)
-        } else {
-            process
-        };
-        Self(Asker { pid: Some(asking.pid), program: Some(asking.program), ..unknown })
+        Self(Arc::new(Peer { pid, door: Door::Socket, found: OnceLock::new() }))
     }
 
     /// Whoever connected to the port; the system does not tell who that is.
     pub(crate) fn at_port() -> Self {
-        Self(Asker { door: Door::Port, ..Asker::default() })
+        Self(Arc::new(Peer { pid: None, door: Door::Port, found: OnceLock::new() }))
+    }
+
+    /// Finds out who it is, if nobody has yet.
+    pub(crate) fn look(&self) -> &Asker {
+        let Peer { pid, door, found } = &*self.0;
+        found.get_or_init(|| {
+            let unknown = Asker { pid: *pid, door: *door, ..Asker::default() };
+            let Some(process) = pid.and_then(find_process) else { return unknown };
+            let asking = if process.program == OWN_PROGRAM {
+                find_parent(process.pid).and_then(find_process).unwrap_or(process)
+            } else {
+                process
+            };
+            Asker { pid: Some(asking.pid), program: Some(asking.program), ..unknown }
+        })
     }
 
     /// The caller by the name it gives itself, or else by what it says to be in HTTP.
@@ -37,7 +54,17 @@ impl Caller {
         let agent = headers.and_then(|headers| headers.get(header::USER_AGENT)?.to_str().ok());
         // Only the product: what follows describes machines.
         let product = agent.and_then(|agent| agent.split_whitespace().next());
-        Asker { name: name.or(product).and_then(clean_name), ..self.0.clone() }
+        Asker { name: name.or(product).and_then(clean_name), ..self.look().clone() }
+    }
+
+    /// Who it is, in a few words.
+    pub(crate) fn told(&self, name: Option<&str>) -> String {
+        let Asker { name, pid, program, .. } = self.named(name, None);
+        let name = name.as_deref().or(program.as_deref()).unwrap_or("somebody");
+        match (&program, pid) {
+            (Some(program), Some(pid)) => format!("{name} ({program}, process {pid})"),
+            _ => name.to_owned(),
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
 use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
+use crate::caller::Caller;
 use crate::command_guard::with_sources;
 use crate::hub::Hub;
 use crate::note::Note;
@@ -43,8 +44,8 @@ pub(crate) struct Checkpoint {
     /// Knows which addresses pages came from.
     pub(crate) hub: Hub,
     pub(crate) approvals: Arc<ApprovalDesk>,
-    /// Who asks, in a few words.
-    pub(crate) asker: String,
+    /// Who asks.
+    pub(crate) caller: Caller,
     /// What was decided while the action was done, for the journal.
     pub(crate) late_rulings: Arc<Mutex<Vec<Ruling>>>,
     /// The name the client gives itself.
@@ -331,7 +332,7 @@ impl Checkpoint {
             return Err(refusal(decision));
         };
         let question = ApprovalQuestion {
-            who: self.asker.clone(),
+            who: self.caller.told(self.client.as_ref().map(ClientName::as_str)),
             client: self.client.clone(),
             call: self.call,
             session: self.session.clone(),

@@ -121,6 +121,7 @@ impl ChromeGuest {
                 .and_then(|descriptor| descriptor.version.clone())
                 .or_else(|| address.and_then(|address| address.product().map(str::to_owned)))
                 .or_else(|| windows.and_then(|windows| windows.product.clone())),
+            executable: descriptor.map(|descriptor| descriptor.executable.clone()),
             pid: descriptor
                 .map(|descriptor| descriptor.browser.pid())
                 .or_else(|| windows.and_then(|windows| i32::try_from(windows.pid).ok())),

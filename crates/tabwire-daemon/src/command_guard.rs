@@ -184,6 +184,15 @@ impl Guard for CommandGuard {
         self.profile == Profile::Guarded && self.is_launched
     }
 
+    /// A browser of somebody else's is used by its user too, and nothing tells who sends a tab somewhere.
+    fn holds_documents(&self) -> bool {
+        self.profile == Profile::Guarded && self.is_launched
+    }
+
+    fn may_go(&self, url: &str, shown: Option<&str>) -> bool {
+        self.desk.may_be_sent(self.profile, &self.session, url, shown)
+    }
+
     fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool {
         if self.allows_everything() {
             return true;

@@ -2,7 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
+
+use tabwire_mcp::Extras;
 
 use crate::paths::Paths;
 
@@ -33,4 +36,6 @@ pub struct DaemonConfig {
     pub patience: Duration,
     /// How long to stay with nothing to do.
     pub idle_exit: Duration,
+    /// What MCP clients are offered besides the actions: nothing, unless a test shows the protocol with it.
+    pub mcp_extras: Option<Arc<dyn Extras>>,
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use tabwire_cdp::Deadline;
 use tabwire_engine::{Browser, LoadState, Page};
 use tabwire_wire::api::{PolicyProfile, SessionOptions};
-use tabwire_wire::{BrowserContextId, Failure, RealmId};
+use tabwire_wire::{BrowserContextId, Failure, RealmId, UpstreamKind};
 
 use crate::lease_table::SavedLeases;
 use crate::served_browser::ServedBrowser;
@@ -63,8 +63,17 @@ impl LiveSession {
 
     /// Sees to it that there is a tab.
     pub(crate) async fn ensure_tab(&self) -> Result<(), Failure> {
+        self.learn_tabs().await?;
         if self.engine.tab_count() == 0 {
             self.open_empty_tab().await?;
+        }
+        Ok(())
+    }
+
+    /// The user's own browser may have told of tabs just now, and another one opened beside them would be one too many.
+    pub(crate) async fn learn_tabs(&self) -> Result<(), Failure> {
+        if self.browser.upstream == UpstreamKind::Extension && self.engine.tab_count() == 0 {
+            self.engine.catch_up().await?;
         }
         Ok(())
     }

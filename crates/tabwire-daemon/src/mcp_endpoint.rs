@@ -86,7 +86,8 @@ impl Daemon {
 
     fn open_mcp(self: &Arc<Self>, opening: &McpOpening, caller: Caller) -> Result<Arc<Connection>, Failure> {
         let guest = Arc::new(McpGuest::new(Arc::clone(self), caller, opening)?);
-        Connection::new(guest, opening).map(Arc::new)
+        let connection = Connection::new(guest, opening)?;
+        Ok(Arc::new(connection.with_extras(self.config.mcp_extras.clone())))
     }
 
     /// Keeps the door for clients over HTTP open for as long as the connection lasts.

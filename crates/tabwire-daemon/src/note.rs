@@ -10,6 +10,7 @@ use tabwire_policy::Flow;
 use tabwire_wire::api::ActionRequest;
 use tabwire_wire::{ErrorCode, Failure, SessionKey, TabId};
 
+use crate::caller::Caller;
 use crate::scribe::Scribe;
 use crate::session_action::SessionAction;
 use crate::told_parameters::told_parameters;
@@ -32,13 +33,20 @@ pub(crate) struct Note {
     since: Instant,
     /// What is written if nobody finishes the note.
     entry: Option<Entry>,
+    /// Who asks, where that is still to be found out.
+    caller: Option<Caller>,
     /// What the caller gave.
     given: Value,
 }
 
 impl Note {
     /// A request for an action.
-    pub(crate) fn of_action(scribe: &Arc<Scribe>, name: &str, request: &ActionRequest, asker: Asker) -> Self {
+    pub(crate) fn of_action(
+        scribe: &Arc<Scribe>,
+        name: &str,
+        request: &ActionRequest,
+        caller: &Caller,
+    ) -> Self {
         let (action, effect) = match (name, find_action(name)) {
             ("open", _) => ("open", "navigate"),
             ("close", _) => ("close", "navigate"),
@@ -50,8 +58,11 @@ impl Note {
             (_, None) => ("unknown", "read"),
         };
         let parameters = Summary::of(&request.params, told_parameters(action));
+        let client = request.client.as_ref().map(|client| client.as_str().to_owned());
+        let asker = Asker { name: client, ..Asker::default() };
         let mut note = Self::new(scribe, request.key(), asker, action, effect, parameters);
         note.given = request.params.clone();
+        note.caller = Some(caller.clone());
         if let Some(entry) = &mut note.entry {
             entry.tab = request.tab;
             let message = SafeMessage::own("It was broken off before it was answered.");
@@ -100,7 +111,13 @@ impl Note {
             parameters,
             changes: Summary::default(),
         };
-        Self { scribe: Arc::clone(scribe), since: Instant::now(), entry: Some(entry), given: Value::Null }
+        Self {
+            scribe: Arc::clone(scribe),
+            since: Instant::now(),
+            entry: Some(entry),
+            caller: None,
+            given: Value::Null,
+        }
     }
 
     /// Takes down where a tab is: the one that was named, or the current one.
@@ -110,16 +127,19 @@ impl Note {
         }
     }
 
-    /// Who asks, in a few words.
-    pub(crate) fn asker_told(&self) -> String {
-        let Some(Asker { name, pid, program, .. }) = self.entry.as_ref().map(|entry| &entry.asker) else {
-            return String::new();
-        };
-        let name = name.as_deref().or(program.as_deref()).unwrap_or("somebody");
-        match (program, pid) {
-            (Some(program), Some(pid)) => format!("{name} ({program}, process {pid})"),
-            _ => name.to_owned(),
+    /// Who asks.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller.clone().unwrap_or_else(Caller::at_port)
+    }
+
+    /// Takes the entry, with who asked.
+    fn take_entry(&mut self) -> Option<Entry> {
+        let mut entry = self.entry.take()?;
+        if let Some(caller) = &self.caller {
+            entry.asker = caller.named(entry.asker.name.as_deref(), None);
         }
+        entry.duration = self.since.elapsed();
+        Some(entry)
     }
 
     /// A change of the policy.
@@ -163,8 +183,7 @@ impl Note {
 
     /// Writes the row; gives what users are to be told.
     pub(crate) async fn finish(mut self, failure: Option<&Failure>) -> Vec<String> {
-        let Some(mut entry) = self.entry.take() else { return Vec::new() };
-        entry.duration = self.since.elapsed();
+        let Some(mut entry) = self.take_entry() else { return Vec::new() };
         entry.outcome = match failure {
             None => Outcome::Done,
             Some(failure) if failure.code == ErrorCode::BadArgs => {
@@ -186,8 +205,7 @@ impl Note {
 
 impl Drop for Note {
     fn drop(&mut self) {
-        if let Some(mut entry) = self.entry.take() {
-            entry.duration = self.since.elapsed();
+        if let Some(mut entry) = self.take_entry() {
             if entry.action == DEPARTURE {
                 entry.time = SystemTime::now();
             }
@@ -250,7 +268,7 @@ mod tests {
 
     async fn run(scribe: &Arc<Scribe>, name: &str, params: Value, failure: Option<&Failure>) {
         let request = ActionRequest { params, ..ActionRequest::default() };
-        let mut note = Note::of_action(scribe, name, &request, Asker::default());
+        let mut note = Note::of_action(scribe, name, &request, &Caller::at_port());
         note.result(&json!({
             "url": format!("https://a.test/{CANARY}?{CANARY}"), "value": CANARY, "did": CANARY, "element": CANARY,
             "title": CANARY, "text": CANARY, "dialog": {"message": CANARY}, "console_errors": [CANARY],
@@ -302,7 +320,7 @@ mod tests {
         let home = tempfile::tempdir().expect("a directory");
         let path = home.path().join("state/journal.db");
         let scribe = Scribe::start(Some(&path));
-        drop(Note::of_action(&scribe, "click", &ActionRequest::default(), Asker::default()));
+        drop(Note::of_action(&scribe, "click", &ActionRequest::default(), &Caller::at_port()));
         scribe.close().await;
         let rows = Reader::open(&path).expect("a journal").last(&Filter::default(), 10).expect("rows");
         assert_eq!(rows.iter().map(|row| row.result.as_str()).collect::<Vec<_>>(), ["OUTCOME_UNKNOWN"]);
@@ -316,7 +334,7 @@ mod tests {
         let scribe = Scribe::start(Some(&path));
         let told = async || {
             let request = ActionRequest::default();
-            Note::of_action(&scribe, "click", &request, Asker::default()).finish(None).await
+            Note::of_action(&scribe, "click", &request, &Caller::at_port()).finish(None).await
         };
         let first = told().await;
         assert!(

@@ -143,23 +143,30 @@ impl PolicyDesk {
         })
     }
 
+    /// Whether a page of a session may be sent to an address, by what it or the page that opened it shows: where may be
+    /// read. Whether a link leads to a page or to a file shows only when it was followed, and files come from anywhere.
+    pub(crate) fn may_be_sent(
+        &self,
+        profile: Profile,
+        session: &str,
+        url: &str,
+        shown: Option<&str>,
+    ) -> bool {
+        let rulebook = self.rulebook();
+        let may = |url: &str, capability: Capability| {
+            let (address, session) = (Address::read(url), Some(session));
+            let question = Question { profile, address: &address, capability, session, now: now() };
+            rulebook.decide(&question).is_allowed()
+        };
+        may(url, Capability::Read) || shown.is_some_and(|shown| may(shown, Capability::Download))
+    }
+
     /// What pages of a session may reach by ways that show them nothing, and where they may go: what may be read.
     pub(crate) fn containment(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> Containment {
         let (desk, name) = (Arc::clone(self), session.to_string());
-        let may = move |url: &str, capability: Capability| {
-            let (address, session) = (Address::read(url), Some(name.as_str()));
-            let question = Question { profile, address: &address, capability, session, now: now() };
-            desk.rulebook().decide(&question).is_allowed()
-        };
-        let may = Arc::new(may);
-        let reach = {
-            let may = Arc::clone(&may);
-            move |url: &str| may(url, Capability::Read)
-        };
-        // Whether a link leads to a page or to a file shows only when it was followed, and files come from anywhere.
-        let destination = move |url: &str, shown: Option<&str>| {
-            may(url, Capability::Read) || shown.is_some_and(|shown| may(shown, Capability::Download))
-        };
+        let reach = move |url: &str| desk.may_be_sent(profile, &name, url, None);
+        let (desk, name) = (Arc::clone(self), session.to_string());
+        let destination = move |url: &str, shown: Option<&str>| desk.may_be_sent(profile, &name, url, shown);
         let (desk, name) = (Arc::clone(self), session.to_string());
         let reaches = move || {
             let sites = desk.rulebook().readable_sites(now(), Some(&name));

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tabwire_journal::{Bounds, Entry, Journal, JournalError, RowNumber, SetAside};
+use tabwire_journal::{Bounds, Entry, Journal, JournalError, SetAside};
 use tokio::sync::oneshot;
 
 use crate::limits::{JOURNAL_CLOSE_DEADLINE, JOURNAL_DEADLINE, JOURNAL_NOTICES};
@@ -33,13 +33,13 @@ impl Standing {
         }
     }
 
-    fn take_in(&mut self, result: &Result<RowNumber, JournalError>) {
+    fn take_in(&mut self, result: &Result<(), JournalError>) {
         match result {
-            Ok(_) if self.lost > 0 => {
+            Ok(()) if self.lost > 0 => {
                 tracing::info!(lost = self.lost, "the journal is written again");
                 self.lost = 0;
             }
-            Ok(_) => {}
+            Ok(()) => {}
             Err(error) => {
                 self.lost += 1;
                 if self.lost == 1 {

@@ -323,8 +323,9 @@ impl Session {
         let place = Some(Place::of_engine(self.key.name.to_string()));
         browser.hub.join_in_place(theirs.0, theirs.1, share, place).await.map_err(gone)?;
         let book = book.unwrap_or_else(|| TabBook::new(browser.upstream, browser.take_epoch()));
-        // What a browser of its user's own downloads is its user's business.
-        let keeps = browser.ownership.may_close();
+        // Where a browser that somebody else runs saves files is that one's business. Through an extension nothing
+        // changes that: the files stay there, and the session has copies.
+        let keeps = browser.ownership.may_close() || browser.upstream == UpstreamKind::Extension;
         let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
         let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
         engine.set_viewport(options.viewport);

@@ -30,7 +30,7 @@ impl Page {
 
     async fn attend_in(&self, frame: FrameId, deadline: Deadline) -> Result<Element, Failure> {
         let prepared: Prepared = self.call_in(&frame, "attend", &json!({}), deadline).await?;
-        Ok(Element { frame, prepared })
+        Ok(Element { frame, prepared, world: None })
     }
 
     /// The frame whose agent knows the element that has the focus.

@@ -26,6 +26,7 @@ use crate::tab_book::TabBook;
 use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
 
+mod catching_up;
 mod closing;
 mod frames;
 mod whereabouts;

@@ -184,13 +184,12 @@ impl DownloadKeeper {
 
     /// Puts a file that is whole in its place; only then is the download complete.
     async fn keep(&self, guid: String) {
-        let suggested = self
-            .log
-            .entries()
-            .find(&guid)
-            .filter(|found| !found.is_over())
-            .map(|found| found.suggested.clone());
-        let (Some(suggested), Some(files)) = (suggested, self.files()) else { return };
+        let Some(files) = self.files() else { return };
+        let found = self.log.entries().find(&guid).map(|found| (found.is_over(), found.suggested.clone()));
+        let Some((false, suggested)) = found else {
+            // It was to be cancelled, and was faster.
+            return files.discard_download(&files.download_directory().join(guid));
+        };
         let kept = keep_file(files, None, guid.clone(), suggested, None).await;
         match kept {
             Ok(path) => self.log.change(&guid, |download| {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tabwire_cdp::{CdpError, Deadline, EventStream};
 use tabwire_wire::{Failure, FrameId};
 
+use crate::frame_table::WorldId;
 use crate::snapshot::ElementKey;
 
 /// An answer that is on its way: what it answers was sent when it was made, not when it is first awaited.
@@ -138,6 +139,12 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
 
     /// Whether the page has this frame.
     fn has_frame(&self, frame: &FrameId) -> bool;
+
+    /// The world that the page agent of a frame's document is in; another document has another.
+    fn world_of(&self, frame: &FrameId) -> Option<WorldId>;
+
+    /// Whether a frame, or the page, is on its way to another document.
+    fn is_leaving(&self, frame: &FrameId) -> bool;
 
     /// What the page agent says of a file input.
     fn file_input(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Reply<Value>;

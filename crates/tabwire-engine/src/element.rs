@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
+use crate::frame_table::WorldId;
+use crate::limits::{LEAVE_LOOK, LEAVE_PATIENCE};
 use crate::locator::Locator;
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning};
@@ -78,6 +80,8 @@ pub(crate) struct Element {
     pub(crate) frame: FrameId,
     /// What the agent said of it; point and rectangle are the tab's.
     pub(crate) prepared: Prepared,
+    /// Its document's world, where it was named by a ref and so is in no other document.
+    pub(crate) world: Option<WorldId>,
 }
 
 impl Element {
@@ -170,6 +174,8 @@ impl Page {
         argument["timeout"] = json!(milliseconds_left(deadline));
         let is_hit =
             matches!(purpose, "click" | "check" | "hover" | "drop") && argument["force"] != json!(true);
+        // The agent of another document knows no such ref.
+        let world = aim.spec.get("document").and_then(|_| self.driver().world_of(&aim.frame));
         let here = self.call_in(&aim.frame, "prepare", &argument, with_grace(deadline));
         let (frame, answered) = tokio::select! {
             biased;
@@ -180,9 +186,26 @@ impl Page {
             }
         };
         let prepared: Prepared = answered.map_err(|failure| self.with_refs(&frame, failure))?;
-        let mut element = Element { frame, prepared };
+        let mut element = Element { frame, prepared, world };
         self.place_in_tab(&mut element, is_hit, deadline).await?;
         Ok(element)
+    }
+
+    /// Makes sure that the document of an element that a ref stood for is still there: input goes to whatever is. One
+    /// that is about to go is given a moment to do so; a server that takes longer is not waited for.
+    pub(crate) async fn still_shows(&self, element: &Element) -> Result<(), Failure> {
+        let Some(world) = element.world else { return Ok(()) };
+        let until = tokio::time::Instant::now() + LEAVE_PATIENCE;
+        while self.driver().is_leaving(&element.frame) && tokio::time::Instant::now() < until {
+            tokio::time::sleep(LEAVE_LOOK).await;
+        }
+        if self.driver().world_of(&element.frame) == Some(world) {
+            return Ok(());
+        }
+        let message =
+            format!("The page went to another document before {} was reached.", element.description());
+        Err(Failure::new(ErrorCode::RefExpired, message)
+            .with_hint("Take a new `tabwire snapshot` and use its refs."))
     }
 
     pub(crate) fn find_ref(&self, given: ElementRef) -> Result<ElementHandle, Failure> {

@@ -83,6 +83,13 @@ pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
 /// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
 pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
 
+/// How long a page that is on its way to another document is given to get there before something on it is pressed that
+/// a ref stood for: what is pressed in that moment may go to the other document.
+pub const LEAVE_PATIENCE: Duration = Duration::from_millis(250);
+
+/// Pause between two looks at whether it got there.
+pub const LEAVE_LOOK: Duration = Duration::from_millis(5);
+
 /// How long a frame is given to see one move of the mouse.
 pub const REACH_LOOK: Duration = Duration::from_millis(50);
 

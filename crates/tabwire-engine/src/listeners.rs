@@ -1,6 +1,7 @@
 //! Which nodes of a document listen for clicks, as far as is known. Knows nothing of how that is found out.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub(crate) struct Known {
     /// The browser's name for the document.
     pub(crate) document: Option<String>,
     nodes: HashSet<NodeNumber>,
+    /// A digest of the browser's last answer, once the agent knew all of it.
+    heard: Option<u64>,
     /// When the browser was asked, if it told of so many that it is not to be asked every time.
     asked: Option<Instant>,
 }
@@ -61,6 +64,21 @@ impl Known {
         self.asked.is_none_or(|asked| now >= asked + LISTENERS_AGAIN)
     }
 
+    /// Whether the browser's answer is the one that it gave last, which the agent knows all of.
+    pub(crate) fn has_heard(&mut self, answer: &[u8], now: Instant) -> bool {
+        let is_same = self.heard.take().is_some_and(|heard| heard == digest(answer));
+        if is_same {
+            self.hear(answer);
+            self.asked = self.asked.map(|_| now);
+        }
+        is_same
+    }
+
+    /// The agent knows all of this answer.
+    pub(crate) fn hear(&mut self, answer: &[u8]) {
+        self.heard = Some(digest(answer));
+    }
+
     /// What the agent has to be told, given all listeners of the document.
     pub(crate) fn compare(&mut self, all: &[Listener], now: Instant) -> News {
         self.asked = (all.len() > LISTENERS_QUICK).then_some(now);
@@ -88,6 +106,12 @@ impl Known {
             self.nodes.remove(node);
         }
     }
+}
+
+fn digest(answer: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(answer);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -128,5 +152,17 @@ mod tests {
         assert!(!known.is_quick() && known.is_due(later));
         known.compare(&listeners(&many[..10]), later);
         assert!(known.is_quick() && known.is_due(later));
+    }
+
+    #[test]
+    fn the_same_answer_is_only_read_once_its_news_was_told() {
+        let mut known = Known::default();
+        let now = Instant::now();
+        assert!(!known.has_heard(b"one", now));
+        assert!(!known.has_heard(b"one", now), "nobody was told yet");
+        known.hear(b"one");
+        assert!(known.has_heard(b"one", now) && known.has_heard(b"one", now));
+        assert!(!known.has_heard(b"two", now));
+        assert!(!known.has_heard(b"one", now), "the agent may have been told something else since");
     }
 }

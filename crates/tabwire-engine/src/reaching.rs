@@ -19,6 +19,7 @@ impl Page {
         mouse: &mut Mouse,
         deadline: Deadline,
     ) -> Result<(), Failure> {
+        self.still_shows(element).await?;
         let is_main = element.frame == *self.main_frame();
         let was_scrolled = element.prepared.more.contains_key("scrolled");
         if is_main && !(was_scrolled && self.driver().every_frame().len() > 1) {
@@ -38,7 +39,7 @@ impl Page {
             let moved = self.begin_move(mouse, to, 0, deadline);
             self.answered(vec![moved]).await?;
             match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
-                Ok(Ok(Value::Bool(true))) => return Ok(()),
+                Ok(Ok(Value::Bool(true))) => return self.still_shows(element).await,
                 Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
                 // A tab that is not drawn is told of moves only when more comes.
                 Ok(Ok(_)) if is_main => return Ok(()),

@@ -1,13 +1,15 @@
 //! A trace that the browser is taking: started, ended, and read out piece by piece.
 
 use serde::Deserialize;
-use serde_json::json;
-use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream};
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 use tokio::time::Instant;
 
+use crate::event_mix::EventMix;
 use crate::files::NewFile;
 use crate::limits::{TRACE_BUFFER_KIB, TRACE_BYTES, TRACE_PIECE};
+use crate::page::Page;
 use crate::trace_events::TraceEvents;
 use crate::trace_summary::{TraceReader, TraceSummary};
 
@@ -24,14 +26,48 @@ const CATEGORIES: &[&str] = &[
     "v8.execute",
 ];
 
+/// Sent by the browser when a trace can be read.
+const COMPLETE: &str = "Tracing.tracingComplete";
+
+/// Who takes a trace.
+#[derive(Debug)]
+enum Tracer {
+    /// The browser, of all that it does.
+    Browser(CdpSession),
+    /// A page of a browser that takes none as a whole: of the page's processes and the browser's own.
+    Page(Box<Page>),
+}
+
+impl Tracer {
+    async fn send(
+        &self,
+        method: &'static str,
+        params: &Value,
+        deadline: Deadline,
+    ) -> Result<Value, CdpError> {
+        match self {
+            Self::Browser(session) => session.send(method, params, deadline).await?.to(),
+            Self::Page(page) => page.begin(method, params, deadline).await,
+        }
+    }
+
+    /// Hears from now on when a trace can be read.
+    fn complete(&self) -> EventMix {
+        EventMix::new(match self {
+            Self::Browser(session) => vec![session.events(EventFilter::methods([COMPLETE]))],
+            Self::Page(page) => page.driver().events(&[COMPLETE]),
+        })
+    }
+}
+
 /// A trace that is being taken.
 #[derive(Debug)]
 pub(crate) struct TraceRun {
-    browser: CdpSession,
+    tracer: Tracer,
     /// The main frame of the page that the summary is of.
     frame: FrameId,
     since: Instant,
-    complete: EventStream,
+    complete: EventMix,
 }
 
 /// A trace that was written.
@@ -60,14 +96,13 @@ struct Piece {
 }
 
 impl TraceRun {
-    /// Starts a trace of the whole browser.
+    /// Starts a trace of the whole browser, or of a page where the browser offers no more than that.
     pub(crate) async fn start(
         browser: CdpSession,
-        frame: FrameId,
+        page: &Page,
         more: &[String],
         deadline: Deadline,
     ) -> Result<Self, Failure> {
-        let complete = browser.events(EventFilter::methods(["Tracing.tracingComplete"]));
         let categories: Vec<&str> =
             CATEGORIES.iter().copied().chain(more.iter().map(String::as_str)).collect();
         let params = json!({
@@ -80,23 +115,32 @@ impl TraceRun {
                 "excludedCategories": ["*"],
             },
         });
-        browser.send("Tracing.start", &params, deadline).await.map_err(not_started)?;
-        Ok(Self { browser, frame, since: Instant::now(), complete })
+        let frame = page.main_frame().clone();
+        let mut tracer = Tracer::Browser(browser);
+        let mut complete = tracer.complete();
+        let mut started = tracer.send("Tracing.start", &params, deadline).await;
+        if started.as_ref().is_err_and(CdpError::is_unknown_method) {
+            tracer = Tracer::Page(Box::new(page.clone()));
+            complete = tracer.complete();
+            started = tracer.send("Tracing.start", &params, deadline).await;
+        }
+        started.map_err(not_started)?;
+        Ok(Self { tracer, frame, since: Instant::now(), complete })
     }
 
     /// Ends the trace and writes it.
     pub(crate) async fn finish(mut self, file: &mut NewFile, deadline: Deadline) -> Result<Written, Failure> {
         let seconds = self.since.elapsed().as_secs_f64();
         let failed = CdpError::into_failure;
-        self.browser.send("Tracing.end", &(), deadline).await.map_err(failed)?;
-        let complete = self.complete.find(|_| true, deadline).await.map_err(failed)?;
+        self.tracer.send("Tracing.end", &json!({}), deadline).await.map_err(failed)?;
+        let complete = self.complete.next(deadline).await.map_err(failed)?;
         let complete: Complete = complete.to().map_err(failed)?;
         let Some(stream) = complete.stream else {
             return Err(Failure::new(ErrorCode::CdpError, "The browser gave no trace."));
         };
         let written = self.read_out(&stream, file, deadline).await;
-        // The answer is of no interest.
-        let _ = self.browser.begin("IO.close", &json!({"handle": stream}), deadline);
+        // Whether that is done is of no interest any more.
+        let _ = self.tracer.send("IO.close", &json!({"handle": stream}), deadline).await;
         let (bytes, is_cut, summary) = written?;
         Ok(Written { bytes, seconds, truncated: is_cut || complete.data_loss_occurred, summary })
     }
@@ -112,8 +156,9 @@ impl TraceRun {
         let mut reader = TraceReader::new(self.frame.clone());
         let mut bytes = 0;
         loop {
-            let answer = self.browser.send("IO.read", &params, deadline).await;
-            let piece: Piece = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+            let answer = self.tracer.send("IO.read", &params, deadline).await;
+            let answer = answer.map_err(CdpError::into_failure)?;
+            let piece = serde_json::from_value::<Piece>(answer).map_err(unreadable)?;
             let content = piece.data.as_bytes();
             let last = events.feed(content, |event| reader.take(event));
             let length = u64::try_from(content.len()).unwrap_or(u64::MAX);
@@ -130,6 +175,10 @@ impl TraceRun {
             }
         }
     }
+}
+
+fn unreadable(error: serde_json::Error) -> Failure {
+    Failure::new(ErrorCode::CdpError, format!("A piece of the trace cannot be read: {error}."))
 }
 
 fn not_started(error: CdpError) -> Failure {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tabwire_wire::{CdpSessionId, ErrorCode};
 
 use crate::debuggee::DebuggeeId;
-use crate::emulated_browser::EmulatedBrowser;
+use crate::emulated_browser::{EmulatedBrowser, Pause};
 use crate::link_message::{ChromeTab, WithTab};
 use crate::page_command::Command;
 use crate::pending::{Asker, Pending, Task};
@@ -26,7 +26,12 @@ impl EmulatedBrowser {
         };
         let flag = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or(false);
         match command.method.as_str() {
-            "Browser.getVersion" => self.answer(&asker, &self.version()),
+            "Browser.getVersion" => {
+                if matches!(self.pause, Pause::Over(_)) && !self.is_house(session) {
+                    self.pause = Pause::No;
+                }
+                self.answer(&asker, &self.version());
+            }
             "Target.attachToBrowserTarget" => self.attach_to_browser(session, &asker),
             "Target.setDiscoverTargets" => {
                 let wanted = match (flag("discover"), params.get("filter").is_some()) {
@@ -41,7 +46,7 @@ impl EmulatedBrowser {
             "Target.getTargetInfo" => self.target_info(&params, &asker),
             "Target.attachToTarget" => self.attach_to_target(session, &params, &asker),
             "Target.detachFromTarget" => self.detach_from_target(&params, &asker),
-            "Target.createTarget" => self.create_target(&params, asker),
+            "Target.createTarget" => self.create_target(session, &params, asker),
             "Target.closeTarget" => self.about_tab("close", &params, asker, Task::Close),
             "Target.activateTarget" => self.about_tab("activate", &params, asker, |_| Task::Done),
             "Target.getBrowserContexts" => {
@@ -58,6 +63,7 @@ impl EmulatedBrowser {
                 }
                 self.succeed(&asker, "{}");
             }
+            "Browser.cancelDownload" => self.cancel_download(&params, asker),
             "Storage.getCookies" | "Storage.setCookies" | "Network.getCookies" | "Network.setCookie" => {
                 self.through_any_tab(command, params, asker);
             }
@@ -188,14 +194,30 @@ impl EmulatedBrowser {
     }
 
     /// Opens a tab: empty first, so that everything is in place before its page loads.
-    fn create_target(&mut self, params: &Value, asker: Asker) {
+    fn create_target(&mut self, session: Option<&CdpSessionId>, params: &Value, asker: Asker) {
         let context = params.get("browserContextId").and_then(Value::as_str);
         if let Some(context) = context.filter(|context| *context != CONTEXT) {
             let message = format!("Failed to find browser context with id {context}");
             return self.fail(&asker, &ProtocolError::like_chrome(-32602, message));
         }
+        // Until it goes on and it is known which tabs there are: what seems to be missing is there. The house opens
+        // tabs for who has none, and asks about that before.
+        match &self.pause {
+            Pause::No => {}
+            Pause::Over(_) if !self.is_house(session) => {}
+            Pause::On(why) | Pause::Over(why) => {
+                let error = ProtocolError::ours(ErrorCode::PolicyDenied, why.clone());
+                return self.fail(&asker, &error);
+            }
+        }
         let url = params.get("url").and_then(Value::as_str).unwrap_or_default().to_owned();
         self.ask("open", json!({}), Pending { asker, task: Task::Open { url } });
+    }
+
+    /// Whether a session is the hub's own, the one that hears of tabs.
+    fn is_house(&self, session: Option<&CdpSessionId>) -> bool {
+        let place = session.and_then(|session| self.sessions.get(session)).map(|found| &found.place);
+        matches!(place, Some(Place::Browser { discover, .. }) if *discover != Discovery::Nothing)
     }
 
     fn about_tab(&mut self, name: &str, params: &Value, asker: Asker, task: fn(ChromeTab) -> Task) {

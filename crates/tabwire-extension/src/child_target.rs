@@ -52,7 +52,13 @@ impl EmulatedBrowser {
         if enough {
             return self.succeed(&asker, "{}");
         }
-        self.pass_on(place, command, asker, Task::Pass);
+        // A browser tells of what is there before it answers, and clients count on it. What is set up again has nobody
+        // who waits for the answer.
+        let task = match asker {
+            Asker::Hub { .. } => Task::AutoAttach,
+            Asker::Nobody => Task::Pass,
+        };
+        self.pass_on(place, command, asker, task);
     }
 
     fn stop_attaching_below(

@@ -9,6 +9,7 @@ use crate::debuggee::DebuggeeId;
 use crate::emulated_browser::EmulatedBrowser;
 use crate::limits::DOWNLOADS_FOLLOWED;
 use crate::pending::{Asker, Pending, Task};
+use crate::reply::ProtocolError;
 use crate::virtual_session::Place;
 
 impl EmulatedBrowser {
@@ -38,6 +39,17 @@ impl EmulatedBrowser {
                 self.tell_of_download("Browser.downloadProgress", &params);
             }
         }
+    }
+
+    /// `Browser.cancelDownload`: one that is under way breaks off, which its page then tells.
+    pub(crate) fn cancel_download(&mut self, params: &Value, asker: Asker) {
+        let guid = params.get("guid").and_then(Value::as_str).unwrap_or_default();
+        let Some((tab, url)) = self.downloads.get(guid).cloned() else {
+            let message = "No download item found for the given GUID";
+            return self.fail(&asker, &ProtocolError::like_chrome(-32602, message));
+        };
+        let pending = Pending { asker, task: Task::Done };
+        self.ask("cancel_download", json!({"tab": tab, "url": url}), pending);
     }
 
     /// The file of a download that is finished was found, or was not.

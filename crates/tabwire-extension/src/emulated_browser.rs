@@ -53,6 +53,7 @@ pub struct EmulatedBrowser {
     /// In the names of cdp sessions, so that those of two browsers never meet.
     scope: String,
     link: Link,
+    pub(crate) pause: Pause,
     pub(crate) tabs: BTreeMap<ChromeTab, Tab>,
     pub(crate) debuggees: BTreeMap<DebuggeeId, Debuggee>,
     /// Ordered by their making.
@@ -69,6 +70,15 @@ pub struct EmulatedBrowser {
     outbox: Vec<Output>,
 }
 
+/// Whether the user has paused everything, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    No,
+    On(String),
+    /// It goes on, and the tabs were told of; nobody has asked anything since, so that it may not be known yet.
+    Over(String),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Link {
     Up,
@@ -83,6 +93,7 @@ impl EmulatedBrowser {
             facts,
             scope: scope.to_owned(),
             link: Link::Up,
+            pause: Pause::No,
             tabs: BTreeMap::new(),
             debuggees: BTreeMap::new(),
             sessions: BTreeMap::new(),
@@ -246,6 +257,11 @@ impl EmulatedBrowser {
 
     /// Brings what is known in line with what the extension says is there.
     fn reconcile(&mut self, present: Present) {
+        self.pause = match (present.paused, std::mem::replace(&mut self.pause, Pause::No)) {
+            (true, _) => Pause::On(present.pause.unwrap_or_else(|| PAUSED.to_owned())),
+            (false, Pause::On(why) | Pause::Over(why)) => Pause::Over(why),
+            (false, Pause::No) => Pause::No,
+        };
         let gone: Vec<ChromeTab> = self
             .tabs
             .keys()
@@ -427,6 +443,9 @@ impl EmulatedBrowser {
         self.outbox.push(Output::ToHub(reply::raw_event(method, session, params)));
     }
 }
+
+/// What is told of a pause when the extension does not say why.
+const PAUSED: &str = "The user has paused everything in this browser.";
 
 pub(crate) fn failure(code: ErrorCode, message: &str) -> LinkFailure {
     LinkFailure { code: code.as_str().to_owned(), message: message.to_owned(), number: None }

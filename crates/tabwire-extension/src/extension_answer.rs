@@ -36,11 +36,13 @@ impl EmulatedBrowser {
             (Err(_), Task::SetUp(tab)) => return self.tab_set_up(*tab, "{}"),
             (Err(_), Task::TakenUp { tab, .. }) => return self.begin_work(*tab),
             (Err(_), Task::WorldsTold(place)) => return self.worlds_told(place),
+            (Err(_), Task::Told) => "{}",
             (Err(failure), _) => return self.fail_unless_closing(asker, ProtocolError::of(failure)),
         };
         match task {
             Task::Pass | Task::Input(_) | Task::Capture(_) => self.succeed(&asker, answer),
-            Task::Done => self.succeed(&asker, "{}"),
+            Task::Done | Task::Told => self.succeed(&asker, "{}"),
+            Task::AutoAttach => self.ask("settle", json!({}), Pending { asker, task: Task::Told }),
             Task::Close(_) => self.succeed(&asker, r#"{"success":true}"#),
             Task::Attach(tab) => self.tab_attached(tab, answer),
             Task::Arrive { target } => {

@@ -88,7 +88,8 @@ impl Journal {
             "Page.addScriptToEvaluateOnNewDocument" => format!("script {}", script.unwrap_or_default()),
             "Runtime.addBinding" => format!("binding {}", text("name")),
             "Page.createIsolatedWorld" => format!("world {} {}", text("frameId"), text("worldName")),
-            "Page.startScreencast" => return,
+            // What is under way breaks off with the debugger, and is not begun again.
+            "Page.startScreencast" | "Tracing.start" => return,
             _ if method.ends_with(".enable") || method == "Target.setAutoAttach" => method.to_owned(),
             _ if undo_of(method).is_some() || ALSO_KEPT.contains(&method) => method.to_owned(),
             _ => return,

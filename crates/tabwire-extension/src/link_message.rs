@@ -25,8 +25,9 @@
 //! | `close`, `activate`, `detach` | `tab` | |
 //! | `attach` | `tab` | `frameTree`, as `Page.getFrameTree` gives it |
 //! | `download` | `tab`, `url`: one that has just finished there | `file` |
+//! | `cancel_download` | `tab`, `url`: one that is under way there | |
 //! | `send` | `tab`, `session` (of a frame or worker), `method`, `params` | the browser's result |
-//! | `settle` | `tab`, `session` | `frameTree`, after every event that the page had to tell before it |
+//! | `settle` | `tab`, `session`; or nothing | `frameTree`, after all that the page had to tell before; or all pages |
 //!
 //! Chrome hands events to extensions on a slower way than answers, so the answer to `send` may come before events that
 //! are older than it. Who has to know them first asks to `settle`.
@@ -39,8 +40,8 @@
 //!
 //! | event | with |
 //! |---|---|
-//! | `present` | first on every line, and when the user changed what is shared: `run`, `mode`, `paused`, `tabs`,
-//! `attached` |
+//! | `present` | first on every line, and when the user changed what is shared: `run`, `mode`, `paused`, `pause` (why),
+//! `tabs`, `attached` |
 //! | `tab`, `tab_gone` | a tab as it stands now; that one is gone or not shared any more |
 //! | `detached` | `tab`, `reason`: the debugger is off |
 //! | `attached_again` | `tab`, `frameTree`: the debugger was off without a reason that counts, and is on again |
@@ -163,6 +164,9 @@ pub struct Present {
     /// Whether the user has paused everything.
     #[serde(default)]
     pub paused: bool,
+    /// Why, in the words that whoever asks is told.
+    #[serde(default)]
+    pub pause: Option<String>,
     /// All tabs that may be known.
     #[serde(default)]
     pub tabs: Vec<TabDescription>,

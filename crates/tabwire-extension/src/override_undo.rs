@@ -23,6 +23,7 @@ const UNDO: &[(&str, &str, &str)] = &[
     ("Page.setBypassCSP", "Page.setBypassCSP", r#"{"enabled":false}"#),
     ("Page.setInterceptFileChooserDialog", "Page.setInterceptFileChooserDialog", r#"{"enabled":false}"#),
     ("Page.startScreencast", "Page.stopScreencast", "{}"),
+    ("Tracing.start", "Tracing.end", "{}"),
 ];
 
 /// The command that takes back what a method did, with its parameters.

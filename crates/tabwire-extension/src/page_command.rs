@@ -13,7 +13,7 @@ use crate::journal::Journal;
 use crate::limits::WAITING_COMMANDS;
 use crate::link_message::{WithCommand, WithPlace};
 use crate::made_up_world::Exchanged;
-use crate::override_undo::undo_of;
+use crate::override_undo::{is_undo_of, undo_of};
 use crate::pending::{Asker, Pending, Task};
 use crate::reply::ProtocolError;
 use crate::tab::{Tab, TabState};
@@ -275,6 +275,7 @@ impl EmulatedBrowser {
         if command.method == "Page.startScreencast" {
             entry.domains.insert(SCREENCAST.to_owned());
         }
+        entry.overrides.retain(|done| !is_undo_of(&command.method, done));
         if undo_of(&command.method).is_some() {
             entry.overrides.insert(command.method.clone());
         }

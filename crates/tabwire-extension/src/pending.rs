@@ -31,6 +31,10 @@ pub(crate) enum Task {
     /// All that was in a tab when this was asked is told. Who takes it up is waited for so many times more; `was_quiet`
     /// when nobody seemed to.
     TakenUp { tab: ChromeTab, looks: u32, was_quiet: bool },
+    /// The browser attaches to what is below a place; its client is answered when it was told of what is there.
+    AutoAttach,
+    /// Everything that was to be told before is told.
+    Told,
     /// The worlds of a place were told; what waits for another waits in vain.
     WorldsTold(DebuggeeId),
     /// The debugger is on a tab.

@@ -1,45 +1,48 @@
-//! The journal as the rest of the program holds it. Whoever hands an entry over commits it, where that takes no
-//! waiting; one thread does all else.
+//! The journal as the rest of the program holds it. Whoever hands an entry over jots it on the pad, which takes no
+//! waiting; one thread carries what is there into the database and does all else.
 //!
-//! Waking another thread takes many times longer than a commit, which only hands pages to the system. What could take
-//! long is the thread's: opening the file, waiting for other processes, carrying the log over, every failure. Entries
-//! that wait for it are committed together. An entry is acknowledged after its commit, never before.
+//! Waking another thread takes many times longer than a jotting, and so does a commit. What could take long is the
+//! thread's: opening the file, waiting for other processes, carrying the log over, every failure. An entry is
+//! acknowledged when it outlives the process, never before.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::bounds::Bounds;
 use crate::entry::Entry;
 use crate::error::JournalError;
-use crate::limits::{
-    ENTRIES_TOGETHER, ENTRIES_WAITING, ROWS_BETWEEN_CARES, ROWS_LEFT_TO_THREAD, SLOW_COMMIT,
-};
-use crate::row::RowNumber;
+use crate::limits::{ENTRIES_TOGETHER, ENTRIES_WAITING, PAD_PATIENCE, PAD_PAUSE};
+use crate::pad::Pad;
 use crate::set_aside::SetAside;
-use crate::store::Store;
+use crate::writer::{SharedPad, Writer, lock};
 
-/// Called once, by the writer, when an entry is committed or lost.
-pub type Acknowledge = Box<dyn FnOnce(Result<RowNumber, JournalError>) + Send>;
-
-/// Called by the writer when a file had to be set aside.
-type TellAside = Box<dyn Fn(&SetAside) + Send>;
+/// Called once, when an entry is safe or lost.
+pub type Acknowledge = Box<dyn FnOnce(Result<(), JournalError>) + Send>;
 
 /// A journal that is written to.
 #[derive(Debug)]
 pub struct Journal {
     letters: SyncSender<Letter>,
+    desk: Arc<Desk>,
+}
+
+/// What those who hand entries over share with the thread.
+#[derive(Debug)]
+struct Desk {
+    pad: SharedPad,
     /// Entries that wait for the thread: whoever comes later waits behind them.
-    waiting: Arc<AtomicUsize>,
-    writer: Arc<Mutex<Writer>>,
+    waiting: AtomicUsize,
+    /// The thread knows that something is on the pad.
+    is_called: AtomicBool,
 }
 
 enum Letter {
     Entry(Box<Entry>, Acknowledge),
-    /// Rows were written that nobody has looked after yet.
-    Care,
+    /// Something is on the pad.
+    Jotted,
     Close(SyncSender<()>),
 }
 
@@ -55,32 +58,35 @@ impl Journal {
         tell_aside: impl Fn(&SetAside) + Send + 'static,
     ) -> Result<Self, JournalError> {
         let (letters, receiver) = mpsc::sync_channel(ENTRIES_WAITING);
-        let waiting = Arc::new(AtomicUsize::new(0));
-        let writer = Arc::new(Mutex::new(Writer {
-            path: path.to_owned(),
-            bounds,
-            store: None,
-            tell_aside: Box::new(tell_aside),
-            left_to_thread: 0,
-            uncared: 0,
-        }));
-        let (shared, counted) = (Arc::clone(&writer), Arc::clone(&waiting));
+        let desk = Arc::new(Desk {
+            pad: Mutex::new(None),
+            waiting: AtomicUsize::new(0),
+            is_called: AtomicBool::new(false),
+        });
+        let (shared, at) = (Arc::clone(&desk), path.to_owned());
         // Ends when it is told to close, or with the last sender.
         std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || run(&shared, &counted, &receiver))
+            .spawn(move || {
+                let tell_aside = Box::new(tell_aside);
+                run(
+                    Writer { path: at, bounds, tell_aside, pad: &shared.pad, store: None },
+                    &shared,
+                    &receiver,
+                );
+            })
             .map_err(|error| JournalError::system(path, error))?;
-        Ok(Self { letters, waiting, writer })
+        Ok(Self { letters, desk })
     }
 
-    /// Hands an entry over without waiting; `acknowledge` is called when it is committed or lost.
+    /// Hands an entry over without waiting; `acknowledge` is called when it is safe or lost.
     pub fn hand_over(&self, entry: Entry, acknowledge: Acknowledge) {
-        if let Some(number) = self.write_at_once(&entry) {
-            return acknowledge(Ok(number));
+        if self.jot(&entry) {
+            return acknowledge(Ok(()));
         }
-        self.waiting.fetch_add(1, Ordering::AcqRel);
+        self.desk.waiting.fetch_add(1, Ordering::AcqRel);
         if let Err(refused) = self.letters.try_send(Letter::Entry(Box::new(entry), acknowledge)) {
-            self.waiting.fetch_sub(1, Ordering::AcqRel);
+            self.desk.waiting.fetch_sub(1, Ordering::AcqRel);
             let (letter, error) = match refused {
                 TrySendError::Full(letter) => (letter, JournalError::Backlog),
                 TrySendError::Disconnected(letter) => (letter, JournalError::Closed),
@@ -91,26 +97,24 @@ impl Journal {
         }
     }
 
-    /// Commits an entry here and now, if nobody has to be waited for and nothing goes wrong.
-    fn write_at_once(&self, entry: &Entry) -> Option<RowNumber> {
-        if self.waiting.load(Ordering::Acquire) > 0 {
-            return None;
+    /// Jots an entry down here and now, unless others wait or there is no pad with room on it.
+    fn jot(&self, entry: &Entry) -> bool {
+        if self.desk.waiting.load(Ordering::Acquire) > 0 {
+            return false;
         }
-        let mut writer = self.writer.try_lock().ok()?;
-        let number = writer.write_at_once(entry)?;
-        if writer.uncared >= ROWS_BETWEEN_CARES {
-            writer.uncared = 0;
-            // A thread that has other letters looks after the rows with those.
-            let _ = self.letters.try_send(Letter::Care);
+        let is_safe = lock(&self.desk.pad).as_mut().is_some_and(|pad| pad.jot(entry));
+        if is_safe && !self.desk.is_called.swap(true, Ordering::AcqRel) {
+            // A thread that has other letters looks at the pad with those.
+            let _ = self.letters.try_send(Letter::Jotted);
         }
-        Some(number)
+        is_safe
     }
 
-    /// Adds an entry and waits until it is committed.
+    /// Adds an entry and waits until it is safe.
     ///
     /// # Errors
     /// When it was not written, or not in time.
-    pub fn append(&self, entry: Entry, patience: Duration) -> Result<RowNumber, JournalError> {
+    pub fn append(&self, entry: Entry, patience: Duration) -> Result<(), JournalError> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let acknowledge = Box::new(move |result| {
             // Whoever waited may have given up.
@@ -119,8 +123,8 @@ impl Journal {
         self.hand_over(entry, acknowledge);
         match receiver.recv_timeout(patience) {
             Ok(result) => result,
-            Err(mpsc::RecvTimeoutError::Timeout) => Err(JournalError::Late),
-            Err(mpsc::RecvTimeoutError::Disconnected) => Err(JournalError::Closed),
+            Err(RecvTimeoutError::Timeout) => Err(JournalError::Late),
+            Err(RecvTimeoutError::Disconnected) => Err(JournalError::Closed),
         }
     }
 
@@ -132,8 +136,8 @@ impl Journal {
         let (sender, receiver) = mpsc::sync_channel(1);
         match self.letters.try_send(Letter::Close(sender)) {
             Ok(()) => match receiver.recv_timeout(patience) {
-                Err(mpsc::RecvTimeoutError::Timeout) => Err(JournalError::Late),
-                Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => Ok(()),
+                Err(RecvTimeoutError::Timeout) => Err(JournalError::Late),
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => Ok(()),
             },
             Err(TrySendError::Full(_)) => Err(JournalError::Backlog),
             Err(TrySendError::Disconnected(_)) => Ok(()),
@@ -141,123 +145,78 @@ impl Journal {
     }
 }
 
-struct Writer {
-    path: PathBuf,
-    bounds: Bounds,
-    store: Option<Store>,
-    tell_aside: TellAside,
-    /// Rows that the thread is to write, because the disk was slow.
-    left_to_thread: u32,
-    /// Rows that were written since the thread looked after them.
-    uncared: u32,
+/// What has come for the thread.
+#[derive(Default)]
+struct Post {
+    entries: Vec<(Box<Entry>, Acknowledge)>,
+    closing: Option<SyncSender<()>>,
 }
 
-impl std::fmt::Debug for Writer {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Writer").field("path", &self.path).finish_non_exhaustive()
+impl Post {
+    fn add(&mut self, letter: Letter) {
+        match letter {
+            Letter::Entry(entry, acknowledge) => self.entries.push((entry, acknowledge)),
+            Letter::Jotted => {}
+            Letter::Close(done) => self.closing = Some(done),
+        }
+    }
+
+    /// Nobody waits for what is on the pad; somebody does for everything else.
+    const fn is_urgent(&self) -> bool {
+        !self.entries.is_empty() || self.closing.is_some()
+    }
+
+    fn is_full(&self) -> bool {
+        self.closing.is_some() || self.entries.len() == ENTRIES_TOGETHER
     }
 }
 
-fn lock(writer: &Mutex<Writer>) -> MutexGuard<'_, Writer> {
-    writer.lock().unwrap_or_else(PoisonError::into_inner)
+/// Takes in what comes until somebody waits for it, or until nothing was jotted down for a moment; none when nobody can
+/// send any more.
+fn collect(desk: &Desk, letters: &Receiver<Letter>) -> Option<Post> {
+    let mut post = Post::default();
+    post.add(letters.recv().ok()?);
+    let due = Instant::now() + PAD_PATIENCE;
+    let last = || lock(&desk.pad).as_ref().map(Pad::last);
+    let mut seen = last();
+    while !post.is_urgent() && Instant::now() < due {
+        match letters.recv_timeout(PAD_PAUSE) {
+            Ok(letter) => post.add(letter),
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let now = last();
+                if std::mem::replace(&mut seen, now) == now {
+                    break;
+                }
+            }
+        }
+    }
+    while !post.is_full()
+        && let Ok(letter) = letters.try_recv()
+    {
+        post.add(letter);
+    }
+    Some(post)
 }
 
 /// What the thread does until it is told to close.
-fn run(writer: &Mutex<Writer>, waiting: &AtomicUsize, letters: &Receiver<Letter>) {
+fn run(mut writer: Writer<'_>, desk: &Desk, letters: &Receiver<Letter>) {
     // Opened before the first entry comes, which then need not wait. A failure is told to that entry.
-    let _ = lock(writer).open();
-    while let Ok(first) = letters.recv() {
-        let mut closing = None;
-        let mut batch = Vec::new();
-        for letter in std::iter::once(first).chain(letters.try_iter()) {
-            match letter {
-                Letter::Entry(entry, acknowledge) => batch.push((entry, acknowledge)),
-                Letter::Care => {}
-                Letter::Close(done) => closing = Some(done),
-            }
-            if closing.is_some() || batch.len() == ENTRIES_TOGETHER {
-                break;
-            }
+    let _ = writer.write(std::iter::empty());
+    while let Some(post) = collect(desk, letters) {
+        // Before the pad is looked at: what is jotted down later calls anew.
+        desk.is_called.store(false, Ordering::Release);
+        let written = writer.write(post.entries.iter().map(|(entry, _)| entry.as_ref()));
+        desk.waiting.fetch_sub(post.entries.len(), Ordering::AcqRel);
+        for (_, acknowledge) in post.entries {
+            acknowledge(written.clone());
         }
-        let count = batch.len();
-        let mut writer = lock(writer);
-        writer.write(batch);
-        waiting.fetch_sub(count, Ordering::AcqRel);
-        if let Some(done) = closing {
-            writer.store = None;
+        writer.tend();
+        if let Some(done) = post.closing {
+            writer.close();
             let _ = done.send(());
             return;
         }
     }
-}
-
-impl Writer {
-    /// Commits one entry if that takes no waiting; whatever else there is to it is left to the thread.
-    fn write_at_once(&mut self, entry: &Entry) -> Option<RowNumber> {
-        if self.left_to_thread > 0 {
-            self.left_to_thread -= 1;
-            return None;
-        }
-        let before = Instant::now();
-        let number = self.store.as_mut()?.append_at_once(entry)?;
-        if before.elapsed() > SLOW_COMMIT {
-            self.left_to_thread = ROWS_LEFT_TO_THREAD;
-        }
-        self.uncared += 1;
-        Some(number)
-    }
-
-    fn open(&mut self) -> Result<(), JournalError> {
-        if self.store.is_none() {
-            let (store, aside) = Store::open(&self.path, self.bounds)?;
-            if let Some(aside) = aside {
-                (self.tell_aside)(&aside);
-            }
-            self.store = Some(store);
-        }
-        Ok(())
-    }
-
-    /// Writes what has waited, tells those who wait, and looks after the file.
-    fn write(&mut self, batch: Vec<(Box<Entry>, Acknowledge)>) {
-        if !batch.is_empty() {
-            self.write_together(batch);
-        }
-        self.uncared = 0;
-        // What cannot be tended to now is tried again after the next rows; rows that cannot be written are told.
-        let _ = self.store.as_mut().map_or(Ok(()), Store::tend);
-    }
-
-    fn write_together(&mut self, batch: Vec<(Box<Entry>, Acknowledge)>) {
-        let entries: Vec<&Entry> = batch.iter().map(|(entry, _)| entry.as_ref()).collect();
-        match self.append(&entries) {
-            Ok(numbers) => {
-                for ((_, acknowledge), number) in batch.into_iter().zip(numbers) {
-                    acknowledge(Ok(number));
-                }
-            }
-            Err(error) => {
-                for (_, acknowledge) in batch {
-                    acknowledge(Err(error.clone()));
-                }
-            }
-        }
-    }
-
-    /// Adds rows; a file that turns out to be damaged is set aside, and they go into a new one.
-    fn append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
-        self.open()?;
-        let Some(store) = self.store.as_mut() else { return Err(JournalError::Closed) };
-        match store.append(entries) {
-            Err(JournalError::Damaged) => {
-                let Some(store) = self.store.take() else { return Err(JournalError::Closed) };
-                let (mut store, aside) = store.begin_anew(JournalError::Damaged)?;
-                (self.tell_aside)(&aside);
-                let written = store.append(entries);
-                self.store = Some(store);
-                written
-            }
-            written => written,
-        }
-    }
+    writer.close();
 }

@@ -4,22 +4,27 @@
 //! is decided by types: values only get in as a [`Summary`], an [`Origin`] or a [`SafeMessage`].
 
 mod bounds;
+mod columns;
 mod csv_form;
 mod entry;
 mod error;
 mod filter;
+mod jotting;
 mod journal;
 pub mod limits;
 mod origin;
+mod pad;
 mod reader;
 mod row;
 mod safe_file;
 mod safe_message;
 mod schema;
 mod set_aside;
+mod settling;
 mod store;
 mod summary;
 mod telling;
+mod writer;
 
 pub use bounds::Bounds;
 pub use csv_form::{csv_heading, csv_line};

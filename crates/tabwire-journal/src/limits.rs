@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Rows the journal keeps; the oldest go first. Weeks of an agent's work.
 pub const JOURNAL_ROWS: u64 = 100_000;
 
-/// Bytes the journal may take on disk, its write-ahead log included.
+/// Bytes the journal may take on disk, its write-ahead log and its pad included.
 pub const JOURNAL_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Size of the write-ahead log at which it is carried over into the database. Doing so waits for the disk.
@@ -17,22 +17,25 @@ pub const ENTRIES_WAITING: usize = 1_024;
 /// Entries that are committed together.
 pub const ENTRIES_TOGETHER: usize = 128;
 
-/// A commit slower than this is one that waited for the disk, and nobody but the thread is to wait for that. On a busy
-/// machine one that waited for nothing takes some milliseconds now and then, and waking the thread as many.
-pub const SLOW_COMMIT: Duration = Duration::from_millis(10);
+/// Pause between two looks at the pad. When nothing was jotted down meanwhile, what is there is carried into the
+/// database: whoever is in a hurry neither wakes the thread for each row nor works beside it.
+pub const PAD_PAUSE: Duration = Duration::from_millis(4);
 
-/// Rows that the thread writes after a slow commit before another is tried without it.
-pub const ROWS_LEFT_TO_THREAD: u32 = 16;
+/// How long rows wait on the pad at most while others follow.
+pub const PAD_PATIENCE: Duration = Duration::from_millis(40);
 
-/// What a row may take of the log, in bytes: the pages it lies on.
-pub const ROW_ROOM: u64 = 16 * 1024;
+/// Bytes the pad may hold; a row for which there is no room waits for the database. Some hundred rows.
+pub const PAD_BYTES: u64 = 128 * 1024;
 
-/// Rows written without the thread after which it looks after the file. Whoever writes meanwhile waits for it, so that
-/// is to happen to far fewer than one in a hundred. The log has room for more.
-pub const ROWS_BETWEEN_CARES: u32 = 200;
+/// The part of the pad, as one in so many, from which it is wiped when everything on it is in the database. Wiping it
+/// for every row would cost the next one the room on the disk.
+pub const PAD_KEPT_PART: u64 = 4;
 
-/// Rows written without a look at the journal's size after which none is written without the thread: it is late.
-pub const ROWS_UNLOOKED: u64 = 300;
+/// How long who reads the journal waits for rows that are on the pad. Whoever holds it needs some milliseconds.
+pub const CARRY_PATIENCE: Duration = Duration::from_secs(2);
+
+/// Pause between two looks at whether they are there.
+pub const CARRY_LOOK: Duration = Duration::from_millis(1);
 
 /// Rows between two looks at the journal's size.
 pub const ROWS_BETWEEN_LOOKS: u64 = 64;

@@ -1,4 +1,5 @@
-//! Reads a journal, also while another process writes it. Changes nothing.
+//! Reads a journal, also while another process writes it. Changes nothing, but for rows that a killed writer has left
+//! on the pad: those are brought in first.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::limits::{LOCK_DEADLINE, ROWS_AT_ONCE};
 use crate::row::{Row, RowNumber};
 use crate::safe_file;
 use crate::schema::{COLUMNS, check};
+use crate::settling::settle;
 
 /// A journal that is read.
 #[derive(Debug)]
@@ -22,6 +24,8 @@ pub struct Reader {
     file: (u64, u64),
     /// What SQLite counts up with every change by others.
     seen: i64,
+    /// Rows are missing that were acknowledged before.
+    is_behind: bool,
 }
 
 impl Reader {
@@ -39,7 +43,14 @@ impl Reader {
         connection.pragma_update(None, "trusted_schema", false)?;
         check(&connection)?;
         let file = identity(path).ok_or(JournalError::Missing)?;
-        Ok(Self { connection, path: path.to_owned(), file, seen: 0 })
+        let is_behind = !settle(path, &connection)?;
+        Ok(Self { connection, path: path.to_owned(), file, seen: 0, is_behind })
+    }
+
+    /// Whether the newest rows are missing: whoever writes the journal does not get them into it.
+    #[must_use]
+    pub const fn is_behind(&self) -> bool {
+        self.is_behind
     }
 
     /// The last rows that match, the newest last.

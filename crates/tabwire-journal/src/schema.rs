@@ -8,7 +8,8 @@ use crate::error::JournalError;
 const APPLICATION: i64 = 0x5477_4a6c;
 
 /// Each step makes the next schema out of the one before; a step that has been released is never changed.
-pub(crate) const STEPS: &[&str] = &["
+pub(crate) const STEPS: &[&str] = &[
+    "
     CREATE TABLE entries (
         number INTEGER PRIMARY KEY,
         time_ms INTEGER NOT NULL,
@@ -31,7 +32,12 @@ pub(crate) const STEPS: &[&str] = &["
         changes TEXT,
         message TEXT
     ) STRICT;
-"];
+",
+    "
+    CREATE TABLE pad (one INTEGER PRIMARY KEY CHECK (one = 1), carried INTEGER NOT NULL) STRICT;
+    INSERT INTO pad VALUES (1, 0);
+",
+];
 
 /// What a row is read from, in the order of [`crate::Row::read`].
 pub(crate) const COLUMNS: &str = "number, strftime('%Y-%m-%dT%H:%M:%fZ', time_ms / 1000.0, 'unixepoch'), \

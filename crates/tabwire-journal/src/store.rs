@@ -1,21 +1,18 @@
 //! The journal's database as its one writer sees it. Synchronous; whoever calls waits for the disk.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, Statement, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params_from_iter};
 
 use crate::bounds::Bounds;
-use crate::entry::{Entry, Outcome};
+use crate::columns::Columns;
 use crate::error::JournalError;
-use crate::limits::{
-    CACHE_KIB, LOCK_DEADLINE, NAME_BYTES, PART_THAT_GOES, ROW_ROOM, ROWS_BETWEEN_LOOKS, ROWS_UNLOOKED,
-};
-use crate::row::RowNumber;
+use crate::jotting::{Jotting, Sequence};
+use crate::limits::{CACHE_KIB, LOCK_DEADLINE, PART_THAT_GOES, ROWS_BETWEEN_LOOKS};
 use crate::safe_file;
 use crate::schema::{INSERT, STEPS, migrate};
 use crate::set_aside::{SetAside, set_aside, with_suffix};
-use crate::telling::cut;
 
 /// An open database that rows are added to.
 #[derive(Debug)]
@@ -27,8 +24,6 @@ pub(crate) struct Store {
     unlooked: u64,
     /// The disk was full: the log is made short as soon as that can be done, for it takes most of the room.
     is_tight: bool,
-    /// What the log may still grow by before it is looked after.
-    room: u64,
 }
 
 impl Store {
@@ -60,14 +55,8 @@ impl Store {
         connection.pragma_update(None, "cache_size", -i64::from(CACHE_KIB))?;
         connection.pragma_update(None, "trusted_schema", false)?;
         migrate(&mut connection, STEPS)?;
-        let store = Self {
-            connection,
-            path: path.to_owned(),
-            bounds,
-            unlooked: ROWS_BETWEEN_LOOKS,
-            is_tight: false,
-            room: 0,
-        };
+        let store =
+            Self { connection, path: path.to_owned(), bounds, unlooked: ROWS_BETWEEN_LOOKS, is_tight: false };
         store.check_last()?;
         Ok(store)
     }
@@ -90,37 +79,55 @@ impl Store {
     }
 
     /// Adds rows, all or none. When this returns they outlive the process.
-    pub(crate) fn append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
-        let written = self.try_append(entries);
+    pub(crate) fn append(&mut self, rows: &[Columns<'_>]) -> Result<(), JournalError> {
+        self.add(rows, None)
+    }
+
+    /// Adds what was jotted down, all or none, and notes that it is here.
+    pub(crate) fn carry(&mut self, jottings: &[Jotting<'_>]) -> Result<(), JournalError> {
+        let Some(last) = jottings.last() else { return Ok(()) };
+        self.add(jottings.iter().map(|jotting| &jotting.columns), Some(last.sequence))
+    }
+
+    /// Up to which jotting they are here.
+    pub(crate) fn carried(&self) -> Result<Sequence, JournalError> {
+        carried(&self.connection)
+    }
+
+    fn add<'rows, 'row: 'rows>(
+        &mut self,
+        rows: impl IntoIterator<Item = &'rows Columns<'row>>,
+        carried: Option<Sequence>,
+    ) -> Result<(), JournalError> {
+        let written = self.try_add(rows, carried);
         self.is_tight |= matches!(written, Err(JournalError::Full));
         written
     }
 
-    /// Adds one row unless another process has to be waited for or something is wrong, which is found out by the
-    /// ordinary way.
-    pub(crate) fn append_at_once(&mut self, entry: &Entry) -> Option<RowNumber> {
-        if self.is_tight || self.room < ROW_ROOM || self.unlooked >= ROWS_UNLOOKED {
-            return None;
-        }
-        self.room -= ROW_ROOM;
-        self.connection.busy_timeout(Duration::ZERO).ok()?;
-        let written = self.try_append(&[entry]);
-        self.connection.busy_timeout(LOCK_DEADLINE).ok()?;
-        written.ok()?.pop()
-    }
-
-    fn try_append(&mut self, entries: &[&Entry]) -> Result<Vec<RowNumber>, JournalError> {
+    fn try_add<'rows, 'row: 'rows>(
+        &mut self,
+        rows: impl IntoIterator<Item = &'rows Columns<'row>>,
+        carried: Option<Sequence>,
+    ) -> Result<(), JournalError> {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut numbers = Vec::with_capacity(entries.len());
+        let mut added = 0;
         {
             let mut insert = transaction.prepare_cached(INSERT)?;
-            for entry in entries {
-                numbers.push(RowNumber(write(&mut insert, entry)?));
+            for row in rows {
+                match insert.execute(params_from_iter(row.cells())) {
+                    Ok(_) => added += 1,
+                    // No row of ours: it must not keep those behind it on the pad for ever.
+                    Err(error) if carried.is_some() && is_unfit(&error) => {}
+                    Err(error) => return Err(error.into()),
+                }
             }
         }
+        if let Some(Sequence(carried)) = carried {
+            transaction.prepare_cached("UPDATE pad SET carried = ?1")?.execute([carried])?;
+        }
         transaction.commit()?;
-        self.unlooked += u64::try_from(entries.len()).unwrap_or_default();
-        Ok(numbers)
+        self.unlooked += added;
+        Ok(())
     }
 
     /// Keeps the journal within its bounds. Called when nobody waits.
@@ -134,7 +141,6 @@ impl Store {
             self.drop_oldest()?;
         }
         let log = self.log_bytes();
-        self.room = self.bounds.log_bytes.saturating_sub(log);
         if log < self.bounds.log_bytes {
             return Ok(());
         }
@@ -143,7 +149,6 @@ impl Store {
         self.connection.busy_timeout(if is_long { LOCK_DEADLINE } else { Duration::ZERO })?;
         let carried = self.carry_over("TRUNCATE");
         self.connection.busy_timeout(LOCK_DEADLINE)?;
-        self.room = self.bounds.log_bytes.saturating_sub(self.log_bytes());
         carried
     }
 
@@ -207,32 +212,12 @@ impl Store {
     }
 }
 
-fn write(insert: &mut Statement<'_>, entry: &Entry) -> rusqlite::Result<i64> {
-    let since = entry.time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let message = match &entry.outcome {
-        Outcome::Done => None,
-        Outcome::Failed { message, .. } => Some(message.as_str()),
-    };
-    let name = |text: &Option<String>| text.as_deref().map(|text| cut(text, NAME_BYTES));
-    insert.insert(params![
-        i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-        i64::try_from(entry.duration.as_micros()).unwrap_or(i64::MAX),
-        name(&entry.project),
-        entry.session.as_str(),
-        name(&entry.asker.name),
-        entry.asker.pid,
-        name(&entry.asker.program),
-        entry.asker.door.as_str(),
-        entry.action,
-        entry.effect,
-        entry.tab.map(|tab| tab.to_string()),
-        entry.origin.as_ref().map(|origin| origin.as_str()),
-        entry.ruling.verdict.as_str(),
-        entry.ruling.by,
-        entry.ruling.reason,
-        entry.outcome.as_str(),
-        entry.parameters.to_text(),
-        entry.changes.to_text(),
-        message,
-    ])
+fn is_unfit(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation)
+}
+
+/// Up to which jotting a database has them.
+pub(crate) fn carried(connection: &Connection) -> Result<Sequence, JournalError> {
+    let mut statement = connection.prepare_cached("SELECT carried FROM pad")?;
+    Ok(Sequence(statement.query_row([], |row| row.get(0))?))
 }

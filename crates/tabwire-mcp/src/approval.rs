@@ -3,13 +3,19 @@
 use std::convert::Infallible;
 
 use rmcp::RoleServer;
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema};
+use rmcp::model::{
+    ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequests, InputResponses,
+};
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
-use crate::backend::{Attendant, Permission};
+use crate::backend::{Asking, Attendant, Permission};
 use crate::connection::Connection;
 use crate::limits::ASKING_DEADLINE;
+
+/// What the one question is called.
+const QUESTION: &str = "approval";
 
 /// Whether the client can show a question with a few answers to choose from.
 pub(crate) fn shows_questions(context: &RequestContext<RoleServer>) -> bool {
@@ -29,20 +35,38 @@ pub(crate) async fn ask_client(
         let asking = attendant.next().await;
         // One thing at a time, however many calls have something to ask.
         let _turn = connection.asking.lock().await;
-        let permission = match question(&asking.message) {
-            Some(question) => {
-                let answered =
-                    context.peer.create_elicitation_with_timeout(question, Some(ASKING_DEADLINE)).await;
-                answered.map_or(Permission::No, |answer| permission(&answer))
-            }
-            None => Permission::No,
-        };
-        attendant.answer(&asking.id, permission);
+        let said = ask(context, attendant.put(&asking).unwrap_or_default()).await;
+        if !said.is_some_and(|said| attendant.hear(&asking, &said)) {
+            attendant.answer(&asking.id, Permission::No);
+        }
     }
 }
 
+/// Asks the client each of these; nothing if one of them was not answered, or cannot be asked this way.
+async fn ask(context: &RequestContext<RoleServer>, requests: InputRequests) -> Option<InputResponses> {
+    let mut said = InputResponses::new();
+    for (name, request) in requests {
+        let InputRequest::Elicitation(question) = request else { return None };
+        let asked = context.peer.create_elicitation_with_timeout(question.params, Some(ASKING_DEADLINE));
+        said.insert(name, serde_json::to_value(asked.await.ok()?).ok()?);
+    }
+    Some(said)
+}
+
+/// The question whether something may be done, as clients are told it.
+pub(crate) fn put(asking: &Asking) -> Option<InputRequests> {
+    let question = InputRequest::Elicitation(ElicitRequest::new(question(&asking.message)?));
+    Some([(QUESTION.to_owned(), question)].into())
+}
+
+/// What was said to it; nothing if nothing was.
+pub(crate) fn heard(said: &InputResponses) -> Option<Permission> {
+    let said = serde_json::from_value::<ElicitResult>(said.get(QUESTION)?.clone());
+    Some(said.map_or(Permission::No, |answer| permission(&answer)))
+}
+
 /// The question as clients show it.
-pub(crate) fn question(message: &str) -> Option<ElicitRequestParams> {
+fn question(message: &str) -> Option<ElicitRequestParams> {
     let schema: ElicitationSchema = serde_json::from_value(json!({
         "type": "object",
         "properties": {"answer": {
@@ -61,7 +85,7 @@ pub(crate) fn question(message: &str) -> Option<ElicitRequestParams> {
 }
 
 /// What was said; whatever is no clear yes is no.
-pub(crate) fn permission(answer: &ElicitResult) -> Permission {
+fn permission(answer: &ElicitResult) -> Permission {
     let said = answer.content.as_ref().and_then(|content| content.get("answer")).and_then(Value::as_str);
     match (&answer.action, said) {
         (ElicitationAction::Accept, Some("once")) => Permission::Once,

@@ -3,8 +3,11 @@
 use std::path::Path;
 use std::pin::Pin;
 
+use rmcp::model::{InputRequests, InputResponses};
 use tabwire_wire::api::{ActionAnswer, ActionRequest};
 use tabwire_wire::{CallNumber, ClientName, Failure, Progress};
+
+use crate::approval;
 
 /// An answer that is waited for.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -41,6 +44,17 @@ pub trait Attendant: Send + Sync {
 
     /// Hands an answer in; one that comes too late changes nothing.
     fn answer(&self, id: &str, permission: Permission);
+
+    /// The question as clients are told it: whether something may be done, unless it is about something else.
+    fn put(&self, asking: &Asking) -> Option<InputRequests> {
+        approval::put(asking)
+    }
+
+    /// Hands in what a client said to it; false if that was nothing, so that it is asked again.
+    fn hear(&self, asking: &Asking, said: &InputResponses) -> bool {
+        let permission = approval::heard(said);
+        permission.map(|permission| self.answer(&asking.id, permission)).is_some()
+    }
 }
 
 /// Who runs actions: one for each client, told once who that is.

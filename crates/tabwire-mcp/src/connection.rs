@@ -9,6 +9,7 @@ use tabwire_wire::{ClientName, Failure};
 use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::backend::Backend;
+use crate::extras::Extras;
 use crate::limits::CALLS_AT_ONCE;
 use crate::shelf::Shelf;
 use crate::tool_set::ToolSet;
@@ -42,6 +43,8 @@ pub struct Connection {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) tools: Arc<ToolSet>,
     pub(crate) answers: AnswerForm,
+    /// What is offered besides; nothing in the product.
+    pub(crate) extras: Option<Arc<dyn Extras>>,
     pub(crate) shelf: Shelf,
     pub(crate) places: Semaphore,
     /// Calls that wait for what somebody says.
@@ -67,6 +70,12 @@ impl Connection {
         Ok(connection)
     }
 
+    /// The same client, with something offered besides the actions.
+    #[must_use]
+    pub fn with_extras(self, extras: Option<Arc<dyn Extras>>) -> Self {
+        Self { extras, ..self }
+    }
+
     /// The tools as they are listed to a client that knows structured content, or does not.
     pub(crate) fn listed_tools(&self, knows_data: bool) -> Vec<Tool> {
         self.tools.tools().iter().map(|tool| tool.listed(self.answers, knows_data)).collect()
@@ -84,12 +93,13 @@ impl Connection {
         let (places, shelf) = (Semaphore::new(CALLS_AT_ONCE), Shelf::default());
         let has_ended = watch::Sender::new(false);
         let (news, asking, waiting) = (News::default(), Mutex::new(()), WaitingCalls::default());
-        Self { backend, tools, answers, shelf, places, waiting, news, asking, has_ended }
+        Self { backend, tools, answers, extras: None, shelf, places, waiting, news, asking, has_ended }
     }
 
     /// Another client that came in through the same door.
     pub(crate) fn another(&self) -> Result<Self, Failure> {
-        Ok(Self::with(self.backend.another()?, Arc::clone(&self.tools), self.answers))
+        let another = Self::with(self.backend.another()?, Arc::clone(&self.tools), self.answers);
+        Ok(another.with_extras(self.extras.clone()))
     }
 
     /// Takes note of what the client calls itself, as far as that is a name.

@@ -1,33 +1,32 @@
 //! The protocol's requests, each handed to who answers it. Knows nothing of transports.
 
-use std::panic::AssertUnwindSafe;
-use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 
-use futures_util::FutureExt;
+#[expect(deprecated, reason = "clients of older revisions may set it, where it is offered")]
+use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, Prompt, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, Role, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, ErrorData,
+    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
+    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, Role,
+    ServerCapabilities, ServerConfig, SetLevelRequestMethod, SubscribeRequestMethod, SubscribeRequestParams,
+    SubscriptionFilter, Tool, UnsubscribeRequestMethod, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
-use tabwire_wire::{ErrorCode, Failure, Progress, VERSION};
-use tokio::time::{Instant, interval_at};
+use tabwire_wire::{Failure, VERSION};
+use tokio::sync::broadcast;
 
-use crate::answer::failed;
-use crate::approval::{ask_client, shows_questions};
 use crate::call::crowded;
+use crate::called::Called;
 use crate::connection::Connection;
+use crate::extras::{Extras, ListChange};
 use crate::guide::{GUIDE, INSTRUCTIONS};
 use crate::http_door::Lobby;
-use crate::limits::PROGRESS_EVERY;
-use crate::offered_tool::OfferedTool;
 use crate::resource::{failure_data, resources, templates};
-use crate::waiting_call::{asks_between, call_in_rounds};
+use crate::waiting_call::asks_between;
+use crate::watched_call::{cancelled, cut_off, knows_data, watched};
 
 /// The name of the one prompt.
 const PROMPT: &str = "drive";
@@ -79,6 +78,16 @@ impl Handler {
         self.connection().introduce(name);
         Ok(())
     }
+
+    /// What is offered besides the actions; nothing in the product.
+    fn extras(&self) -> Option<&Arc<dyn Extras>> {
+        self.connection.extras.as_ref()
+    }
+
+    /// Says yes to what is there only with what is offered besides.
+    fn besides(&self, refusal: impl FnOnce() -> ErrorData) -> Result<(), ErrorData> {
+        self.extras().map(|_| ()).ok_or_else(refusal)
+    }
 }
 
 impl Drop for Handler {
@@ -98,6 +107,10 @@ impl ServerHandler for Handler {
             .enable_resources()
             .enable_prompts()
             .build();
+        let capabilities = match self.extras() {
+            Some(extras) => extras.capabilities(capabilities),
+            None => capabilities,
+        };
         let own = Implementation::new("tabwire", VERSION).with_title("Tabwire");
         InitializeResult::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
     }
@@ -117,8 +130,14 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.connection().listed_tools(knows_data(&context));
+        let mut tools = self.connection().listed_tools(knows_data(&context));
+        tools.extend(self.extras().map(|extras| extras.tools()).into_iter().flatten());
         Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    /// The SDK asks for tools whose arguments go into headers, which none of ours do.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.extras()?.tools().into_iter().find(|tool| tool.name == name)
     }
 
     async fn call_tool(
@@ -127,11 +146,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let connection = self.connection();
-        let Some(tool) = connection.tools.find(&request.name) else {
+        let Some(called) = Called::find(connection, &request.name) else {
             return Err(ErrorData::invalid_params(connection.tools.refuse(&request.name), None));
         };
         self.recognise(&context);
-        watched(connection, tool, request, &context).await
+        watched(connection, &called, request, &context).await
     }
 
     async fn list_resources(
@@ -139,7 +158,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources()))
+        let mut listed = resources();
+        listed.extend(self.extras().map(|extras| extras.resources()).into_iter().flatten());
+        Ok(ListResourcesResult::with_all_items(listed))
     }
 
     async fn list_resource_templates(
@@ -147,7 +168,9 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(templates()))
+        let mut listed = templates();
+        listed.extend(self.extras().map(|extras| extras.templates()).into_iter().flatten());
+        Ok(ListResourceTemplatesResult::with_all_items(listed))
     }
 
     async fn read_resource(
@@ -155,6 +178,9 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(read) = self.extras().and_then(|extras| extras.read(&request.uri)) {
+            return Ok(read.into());
+        }
         let connection = self.connection();
         let reading = tokio::select! {
             biased;
@@ -176,15 +202,56 @@ impl ServerHandler for Handler {
         Some(requested.supported_by(&self.get_info().capabilities))
     }
 
-    /// Lets a client listen until it has had enough. The list is the same for as long as a connection is served here.
+    /// Lets a client listen until it has had enough. Our list is the same for as long as a connection is served here.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let connection = self.connection();
         let _place = connection.places.try_acquire().map_err(|_| refused(&crowded()))?;
-        tokio::select! {
-            () = context.cancelled() => {}
-            () = connection.ended() => {}
+        let mut changes = self.extras().map(|extras| extras.changes());
+        loop {
+            let change = tokio::select! {
+                () = context.cancelled() => return Ok(()),
+                () = connection.ended() => return Ok(()),
+                change = next_change(&mut changes) => change,
+            };
+            // The SDK keeps back what the client did not ask for; whoever is gone misses nothing.
+            let _ = match change {
+                ListChange::Tools => context.sink().notify_tool_list_changed().await,
+                ListChange::Prompts => context.sink().notify_prompt_list_changed().await,
+            };
         }
-        Ok(())
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Ok(self.extras().map(|extras| extras.complete()).unwrap_or_default())
+    }
+
+    #[expect(deprecated, reason = "as its parameters")]
+    async fn set_level(
+        &self,
+        _request: SetLevelRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.besides(ErrorData::method_not_found::<SetLevelRequestMethod>)
+    }
+
+    async fn subscribe(
+        &self,
+        _request: SubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.besides(ErrorData::method_not_found::<SubscribeRequestMethod>)
+    }
+
+    async fn unsubscribe(
+        &self,
+        _request: UnsubscribeRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.besides(ErrorData::method_not_found::<UnsubscribeRequestMethod>)
     }
 
     async fn list_prompts(
@@ -193,7 +260,8 @@ impl ServerHandler for Handler {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let prompt = Prompt::new(PROMPT, Some("How to drive a browser well with these tools"), None);
-        Ok(ListPromptsResult::with_all_items(vec![prompt]))
+        let besides = self.extras().map(|extras| extras.prompts()).into_iter().flatten();
+        Ok(ListPromptsResult::with_all_items(std::iter::once(prompt).chain(besides).collect()))
     }
 
     async fn get_prompt(
@@ -201,6 +269,9 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        if let Some(given) = self.extras().and_then(|extras| extras.prompt(&request)) {
+            return given;
+        }
         if request.name != PROMPT {
             let message = format!("There is no prompt `{}`; there is `{PROMPT}`.", request.name);
             return Err(ErrorData::invalid_params(message, None));
@@ -209,85 +280,16 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Calls a tool until it is answered, cancelled, or nobody is there any more; tells how far it is meanwhile.
-async fn watched(
-    connection: &Arc<Connection>,
-    tool: &'static OfferedTool,
-    request: CallToolRequestParams,
-    context: &RequestContext<RoleServer>,
-) -> Result<CallToolResponse, ErrorData> {
-    let token = context.meta.get_progress_token();
-    let (can_ask, is_late) = (shows_questions(context), asks_between(context));
-    // There before the call begins, so that nothing is refused because nobody is.
-    let attendant = (can_ask && !is_late).then(|| connection.backend.attend());
-    let mut asking = pin!(ask_client(connection, context, attendant.as_deref()));
-    let is_data = tool.answers_data(connection.answers, knows_data(context));
-    let number = attendant.as_ref().and_then(|attendant| attendant.call());
-    let work = async {
-        if is_late && (can_ask || request.request_state.is_some()) {
-            return call_in_rounds(connection, tool, request, context.client_info(), is_data).await;
-        }
-        Ok(connection.call(tool, request.arguments, is_data, number).await.into())
-    };
-    // A panic costs this one call (F43).
-    let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
-    let begun = Instant::now();
-    let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
+/// The next list that changes; none does where nothing is offered besides.
+async fn next_change(changes: &mut Option<broadcast::Receiver<ListChange>>) -> ListChange {
+    let Some(changes) = changes else { return std::future::pending().await };
     loop {
-        tokio::select! {
-            biased;
-            answer = &mut work => return answer.unwrap_or_else(|_| Ok(failed(&broken(tool.name)).into())),
-            () = context.ct.cancelled() => return Ok(failed(&cancelled()).into()),
-            () = connection.ended() => return Ok(failed(&cut_off()).into()),
-            never = &mut asking => match never {},
-            _ = ticks.tick(), if token.is_some() => {
-                let Some(token) = token.clone() else { continue };
-                let seconds = begun.elapsed().as_secs();
-                let busy = connection.backend.progress(&connection.backend.request());
-                let told = ProgressNotificationParam::new(token, begun.elapsed().as_secs_f64())
-                    .with_message(progress_words(tool.name, seconds, &busy));
-                // Whoever is gone misses nothing.
-                let _ = context.peer.notify_progress(told).await;
-            }
+        match changes.recv().await {
+            Ok(change) => return change,
+            Err(broadcast::error::RecvError::Lagged(_)) => {}
+            Err(broadcast::error::RecvError::Closed) => return std::future::pending().await,
         }
     }
-}
-
-/// Whether the client speaks a revision of the protocol that has structured content.
-fn knows_data(context: &RequestContext<RoleServer>) -> bool {
-    let since = ProtocolVersion::V_2025_06_18;
-    context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
-}
-
-/// How far a call is, in words.
-fn progress_words(tool: &str, seconds: u64, busy: &Progress) -> String {
-    let what = if busy.starting {
-        "starting the browser".to_owned()
-    } else if let Some(download) = busy.downloads.first() {
-        format!("downloading, {} bytes so far", download.bytes)
-    } else {
-        format!("{tool} is under way")
-    };
-    format!("{what} ({seconds} s)")
-}
-
-fn cancelled() -> Failure {
-    Failure::new(ErrorCode::OutcomeUnknown, "The call was cancelled; what it had begun may have been done.")
-        .with_hint("Look at the page with `snapshot` before doing it again.")
-}
-
-fn cut_off() -> Failure {
-    Failure::new(
-        ErrorCode::OutcomeUnknown,
-        "The connection ended during the call; it may or may not have been done.",
-    )
-    .with_hint("Look at the page with `snapshot` before doing it again.")
-}
-
-pub(crate) fn broken(tool: &str) -> Failure {
-    tracing::error!(tool, "a call panicked");
-    Failure::new(ErrorCode::Internal, format!("Tabwire failed in {tool}; this is a bug."))
-        .with_hint("The session goes on. The user can run `tabwire daemon logs` for details.")
 }
 
 fn refused(failure: &Failure) -> ErrorData {

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rmcp::RoleServer;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ElicitRequest, ElicitResult, ErrorData,
-    Implementation, InputRequest, InputRequiredResult, InputResponses, JsonObject, ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData, Implementation, InputRequiredResult,
+    InputResponses, JsonObject, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use serde_json::json;
@@ -19,20 +19,16 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::answer::failed;
-use crate::approval::{permission, question};
 use crate::backend::{Asking, Attendant, Permission};
+use crate::called::Called;
 use crate::connection::Connection;
-use crate::handler::broken;
 use crate::limits::{ASKING_DEADLINE, WAITING_CALLS, WAITING_GRACE};
-use crate::offered_tool::OfferedTool;
-
-/// What the one question of an answer is called.
-const QUESTION: &str = "approval";
+use crate::watched_call::{answers_data, broken};
 
 /// What a client has to repeat to go on with a call of its own.
 #[derive(Clone, Debug, PartialEq)]
 struct Occasion {
-    tool: &'static str,
+    tool: String,
     arguments: Option<JsonObject>,
     /// What the client says it is, in every request.
     client: Option<Implementation>,
@@ -48,7 +44,7 @@ struct Told {
 /// A call under way, and who is asked what it needs asked.
 struct WaitingCall {
     occasion: Occasion,
-    work: JoinHandle<CallToolResult>,
+    work: JoinHandle<Result<CallToolResult, ErrorData>>,
     attendant: Box<dyn Attendant>,
 }
 
@@ -61,7 +57,7 @@ impl Drop for WaitingCall {
 
 /// What comes next of a call.
 enum Step {
-    Answered(CallToolResult),
+    Answered(Result<CallToolResult, ErrorData>),
     Asks(Asking),
 }
 
@@ -73,41 +69,40 @@ impl WaitingCall {
     )]
     fn begin(
         connection: &Arc<Connection>,
-        tool: &'static OfferedTool,
+        called: &Called,
         occasion: Occasion,
-        is_data: bool,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
     ) -> Self {
-        let attendant = connection.backend.attend();
-        let (connection, number) = (Arc::clone(connection), attendant.call());
-        let arguments = occasion.arguments.clone();
-        let work = tokio::task::spawn(async move { connection.call(tool, arguments, is_data, number).await });
-        Self { occasion, work, attendant }
+        let attendant = called.attend(connection);
+        let is_data = answers_data(connection, called, context);
+        let (connection, called, number) = (Arc::clone(connection), called.clone(), attendant.call());
+        let context = context.clone();
+        let work = async move { called.run(&connection, request, &context, is_data, number).await };
+        Self { occasion, work: tokio::task::spawn(work), attendant }
     }
 
     /// Waits until the call is answered, or something has to be asked first.
     async fn next(&mut self) -> Step {
-        let tool = self.occasion.tool;
+        let tool = &self.occasion.tool;
         let (work, attendant) = (&mut self.work, &self.attendant);
         tokio::select! {
             biased;
             // A panic costs this one call (F43).
-            answer = work => Step::Answered(answer.unwrap_or_else(|_| failed(&broken(tool)))),
+            answer = work => Step::Answered(answer.unwrap_or_else(|_| Ok(failed(&broken(tool))))),
             asking = attendant.next() => Step::Asks(asking),
         }
     }
 
     /// Hands in what was said to the question; gives it back to be asked again when nothing was said.
     fn hear(&self, told: Told, responses: Option<&InputResponses>) -> Option<Told> {
-        let said = responses.and_then(|responses| responses.get(QUESTION)).cloned();
-        let is_late = Instant::now() >= told.until;
-        let permission = match said.map(serde_json::from_value::<ElicitResult>) {
-            // Who came back in time with nothing is told the question again, and gets no more time for it.
-            None if !is_late => return Some(told),
-            Some(Ok(answer)) if !is_late => permission(&answer),
-            _ => Permission::No,
-        };
-        self.attendant.answer(&told.asking.id, permission);
-        None
+        if Instant::now() >= told.until {
+            self.attendant.answer(&told.asking.id, Permission::No);
+            return None;
+        }
+        // Who came back in time with nothing is told the question again, and gets no more time for it.
+        let is_heard = responses.is_some_and(|said| self.attendant.hear(&told.asking, said));
+        (!is_heard).then_some(told)
     }
 }
 
@@ -142,7 +137,9 @@ impl WaitingCalls {
     /// Keeps a call until it is asked for again; what the client is told meanwhile.
     fn keep(&self, call: WaitingCall, told: Told) -> Result<InputRequiredResult, Failure> {
         let unaskable = |what: &str| Failure::new(ErrorCode::Backpressure, what);
-        let asked = question(&told.asking.message)
+        let requests = call
+            .attendant
+            .put(&told.asking)
             .ok_or_else(|| unaskable("The question could not be put into words."))?;
         let word = word().ok_or_else(|| unaskable("The system gives no randomness."))?;
         let mut calls = self.fresh_calls();
@@ -151,7 +148,6 @@ impl WaitingCalls {
             return Err(unaskable(&message).with_hint("Have some of them answered first."));
         }
         calls.insert(word.clone(), Kept { call, told });
-        let requests = [(QUESTION.to_owned(), InputRequest::Elicitation(ElicitRequest::new(asked)))].into();
         Ok(InputRequiredResult::new(Some(requests), Some(word)))
     }
 
@@ -174,25 +170,25 @@ impl WaitingCalls {
 /// When a request goes on with a call that is not there, or is not this client's.
 pub(crate) async fn call_in_rounds(
     connection: &Arc<Connection>,
-    tool: &'static OfferedTool,
+    called: &Called,
     request: CallToolRequestParams,
-    client: Option<Implementation>,
-    is_data: bool,
+    context: &RequestContext<RoleServer>,
 ) -> Result<CallToolResponse, ErrorData> {
-    let occasion = Occasion { tool: tool.name, arguments: request.arguments, client };
+    let (tool, arguments) = (called.name().to_owned(), request.arguments.clone());
+    let occasion = Occasion { tool, arguments, client: context.client_info() };
     let (mut call, again) = match &request.request_state {
         Some(word) => {
             let Kept { call, told } =
-                connection.waiting.take(word, &occasion).ok_or_else(|| unknown_call(tool.name))?;
+                connection.waiting.take(word, &occasion).ok_or_else(|| unknown_call(called.name()))?;
             let again = call.hear(told, request.input_responses.as_ref());
             (call, again)
         }
-        None => (WaitingCall::begin(connection, tool, occasion, is_data), None),
+        None => (WaitingCall::begin(connection, called, occasion, request, context), None),
     };
     let told = match again {
         Some(told) => told,
         None => match call.next().await {
-            Step::Answered(answer) => return Ok(answer.into()),
+            Step::Answered(answer) => return Ok(answer?.into()),
             Step::Asks(asking) => Told { asking, until: Instant::now() + ASKING_DEADLINE },
         },
     };

@@ -21,6 +21,8 @@ pub struct Counters {
     pub refused_by_guard: u64,
     /// Answers and events that a client's guard kept from it.
     pub withheld_by_guard: u64,
+    /// Documents that pages were kept from asking for.
+    pub documents_stopped: u64,
     /// Paused targets let run because their clients took too long.
     pub resumed_by_deadline: u64,
     /// Commands forgotten because the browser never answered.

@@ -89,18 +89,8 @@ impl Mux {
                     None => {}
                     Some(None) => self.counters.events_unowned += 1,
                     Some(Some((id, Session { owner: SessionOwner::House, .. }))) => {
-                        let read = method.starts_with("Target.") || method.starts_with("Browser.download");
-                        if read && self.house.as_ref() == Some(id) {
-                            let method = method.to_owned();
-                            let params = read_params(&frame);
-                            self.on_house_event(&method, &params, now);
-                        } else if method == "Target.attachedToTarget" {
-                            let (session, params) = (id.clone(), read_params(&frame));
-                            self.tab_names_page(&session, &params, now);
-                        } else if method == "Network.responseReceived" {
-                            let session = id.clone();
-                            self.document_came(&session, &frame);
-                        }
+                        let (session, method) = (id.clone(), method.to_owned());
+                        self.on_house_frame(&session, &method, &frame, now);
                     }
                     Some(Some((id, Session { owner: SessionOwner::Client(client), .. }))) => {
                         let event =
@@ -118,6 +108,20 @@ impl Mux {
                 }
             }
             BrowserFrameKind::Neither => self.counters.malformed += 1,
+        }
+    }
+
+    /// An event on one of the house's own sessions.
+    fn on_house_frame(&mut self, session: &CdpSessionId, method: &str, frame: &[u8], now: Instant) {
+        let read = method.starts_with("Target.") || method.starts_with("Browser.download");
+        if read && self.house.as_ref() == Some(session) {
+            return self.on_house_event(method, &read_params(frame), now);
+        }
+        match method {
+            "Target.attachedToTarget" => self.tab_names_page(session, &read_params(frame), now),
+            "Network.responseReceived" => self.document_came(session, frame),
+            "Fetch.requestPaused" => self.document_held(session, frame, now),
+            _ => {}
         }
     }
 

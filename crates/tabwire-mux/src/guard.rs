@@ -34,6 +34,16 @@ pub trait Guard: std::fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether pages are to be kept from going where [`Guard::may_go`] does not let them. Costs a turn a document.
+    fn holds_documents(&self) -> bool {
+        false
+    }
+
+    /// Whether a page may be sent to an address of the web, by what it or the page that opened it shows.
+    fn may_go(&self, _url: &str, _shown: Option<&str>) -> bool {
+        true
+    }
+
     /// Whether an event may be heard that came from a place.
     fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool;
 }

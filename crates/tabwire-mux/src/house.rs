@@ -179,6 +179,7 @@ impl Mux {
         let entry = Session::on_target(SessionOwner::House, self.house.clone(), target.clone(), true);
         self.sessions.insert(session.clone(), entry);
         self.follow_sources_of(&session, now);
+        self.hold_documents_of(&session, now);
         if params.get("waitingForDebugger").and_then(Value::as_bool) == Some(true) {
             let until = now + crate::limits::RESUME_DEADLINE;
             if let Some(entry) = self.targets.find_mut(target.as_str()) {

@@ -15,6 +15,7 @@ mod context_table;
 mod counters;
 mod crash;
 mod default_context;
+mod document_hold;
 mod document_sources;
 mod downloads;
 mod filter;

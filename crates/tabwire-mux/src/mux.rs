@@ -181,6 +181,7 @@ impl Mux {
         }
         let entry = Client { options, standing, wishes: Wishes::default(), joined, pending: 0 };
         self.clients.insert(client, entry);
+        self.hold_documents(client, now);
         match self.link {
             LinkState::Connected => self.open_root(client, now),
             LinkState::Degraded => self.want_browser(now),

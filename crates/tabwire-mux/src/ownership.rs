@@ -27,8 +27,10 @@ impl Mux {
         let id = TargetId::new(id);
         self.targets.insert(id.clone(), info.clone(), NOBODY);
         let owner = self.guess_owner(&id);
+        let was_there = self.link == LinkState::Starting;
         if let Some(entry) = self.targets.find_mut(id.as_str()) {
             entry.owner = owner;
+            entry.was_there = was_there;
         }
         self.claims.take(&id);
         self.link_partner(&id);

@@ -159,6 +159,18 @@ impl SessionTable {
         self.sessions.iter().filter_map(wanting).collect()
     }
 
+    /// The house's own sessions on targets.
+    pub(crate) fn of_house_on_targets(&self) -> Vec<CdpSessionId> {
+        let of_house = |session: &Session| session.owner == SessionOwner::House && session.target().is_some();
+        self.iter().filter(|(_, session)| of_house(session)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Whether some client is attached to a target.
+    pub(crate) fn is_entered(&self, target: &str) -> bool {
+        let is_it = |session: &Session| session.target().is_some_and(|attached| attached.as_str() == target);
+        self.sessions.values().any(|session| session.client().is_some() && is_it(session))
+    }
+
     /// Whether a client is attached to a target.
     pub(crate) fn is_attached(&self, client: ClientId, target: &str) -> bool {
         self.sessions.values().any(|session| {

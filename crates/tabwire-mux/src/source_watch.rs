@@ -22,10 +22,7 @@ impl Mux {
         if std::mem::replace(&mut self.follows_sources, true) {
             return;
         }
-        let of_house = |session: &Session| session.owner == SessionOwner::House && session.target().is_some();
-        let sessions: Vec<CdpSessionId> =
-            self.sessions.iter().filter(|(_, session)| of_house(session)).map(|(id, _)| id.clone()).collect();
-        for session in sessions {
+        for session in self.sessions.of_house_on_targets() {
             self.follow_sources_of(&session, now);
         }
     }

@@ -62,6 +62,10 @@ pub(crate) struct TargetEntry {
     pub(crate) page_url: Option<String>,
     /// Which addresses its documents came from, when that is followed.
     pub(crate) sources: DocumentSources,
+    /// The house's cdp session on it on which its documents are held until it is known that it may have them.
+    pub(crate) held_on: Option<CdpSessionId>,
+    /// Whether it was there before the link.
+    pub(crate) was_there: bool,
     pub(crate) owner: Owner,
     /// For a tab: the page in it; for a page: its tab.
     pub(crate) partner: Option<TargetId>,

@@ -27,6 +27,8 @@ impl TargetTable {
             info,
             page_url: None,
             sources: Default::default(),
+            held_on: None,
+            was_there: false,
             owner,
             partner: None,
             paused: None,

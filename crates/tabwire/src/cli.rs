@@ -174,7 +174,7 @@ pub(crate) enum Command {
     /// started. A link to this program that is called `tabwire-chrome` does the same.
     #[command(
         disable_help_flag = true,
-        after_help = "With Playwright: chromium.launch({executablePath: '/path/to/tabwire-chrome'})"
+        after_help = crate::chrome::MORE_HELP
     )]
     Chrome {
         /// Arguments for Chrome; `--explain` among them prints what would be done, and why.

@@ -48,6 +48,16 @@ const OTHERS: &[Variable] = &[
         "The port that `tabwire chrome` listens on where its launcher asks for one, whatever it says.",
     ),
     variable("TABWIRE_CHROME_LOG", "A file that `tabwire chrome` logs to, beyond what the daemon logs."),
+    variable(
+        "TABWIRE_CHROME_LOG_LEVEL",
+        "`important` (what becomes of the browser) or `all` (also every request, without its parameters): how much is \
+         logged there.",
+    ),
+    variable(
+        "TABWIRE_CHROME_FRAMES",
+        "A directory that `tabwire chrome` writes every frame to, with whatever secrets are in it; nobody else can look \
+         into it.",
+    ),
     variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` passes on flags that weaken the browser."),
     variable(
         "TABWIRE_CHROME_HOST",

@@ -92,3 +92,33 @@ pub const CHROME_QUEUE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Unanswered requests and cdp sessions of one client that are remembered, each.
 pub const CHROME_REMEMBERED: usize = 10_000;
+
+/// How long it may take to learn which protocol a browser speaks: a start of a browser on a busy machine, and some.
+pub const CHROME_PROTOCOL_DEADLINE: Duration = Duration::from_secs(30);
+
+/// Longest description of a protocol; Chromium's has 1.6 MB.
+pub const CHROME_PROTOCOL_BYTES: usize = 16 * 1024 * 1024;
+
+/// Descriptions that are kept, of the browsers that were asked last.
+pub const CHROME_PROTOCOLS: usize = 4;
+
+/// How long a browser that was started to be asked outlives whoever asked it.
+pub const CHROME_PROTOCOL_LINGER: Duration = Duration::from_millis(2_000);
+
+/// How long it may take to end.
+pub const CHROME_PROTOCOL_END: Duration = Duration::from_secs(10);
+
+/// Pause between two looks whether it listens, and whether it is our turn to ask.
+pub const CHROME_PROTOCOL_LOOK: Duration = Duration::from_millis(10);
+
+/// Bytes of frames that one stand-in writes down where that is wanted.
+pub const CHROME_FRAMES_BYTES: usize = 64 * 1024 * 1024;
+
+/// Files of frames in one directory; the oldest go.
+pub const CHROME_FRAME_FILES: usize = 16;
+
+/// Longest frame that is written down whole on a pipe: as long as a file may be.
+pub const CHROME_TAP_BYTES: usize = CHROME_FRAMES_BYTES;
+
+/// How long a launcher may take to read what was last said to it, where frames are written down.
+pub const CHROME_FRAMES_END: Duration = Duration::from_secs(2);

@@ -41,6 +41,7 @@ fn run(home: &Path, port: u16) -> ExitCode {
         journal: true,
         patience: Duration::ZERO,
         idle_exit: Duration::from_secs(120),
+        mcp_extras: None,
     };
     match runtime.block_on(Daemon::run(config, || tell(&json!({"ready": true})))) {
         Ok(StartOutcome::Served) => ExitCode::SUCCESS,

@@ -29,6 +29,7 @@ async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> 
         journal: true,
         patience: Duration::ZERO,
         idle_exit: Duration::from_secs(3600),
+        mcp_extras: None,
     };
     let ready = Notify::new();
     let visit = async {

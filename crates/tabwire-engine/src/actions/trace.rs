@@ -16,8 +16,8 @@ use crate::trace_summary::TraceSummary;
 /// Trace what the browser does, and tell how the page performed: LCP, CLS, INP, long tasks, scripts.
 ///
 /// `trace start`, then load a page or act on it, then `trace stop`. The file opens in the browser's developer tools.
-/// The whole browser is traced, other tabs too; the summary is of the tab that was current at the start. Works
-/// while a dialog is open.
+/// The whole browser is traced, other tabs too; the summary is of the tab that was current at the start. In the
+/// user's own browser that tab is traced and no other. Works while a dialog is open.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Trace {
     /// What to do.
@@ -99,9 +99,8 @@ impl Trace {
             return Err(Failure::new(ErrorCode::Busy, "A trace is being taken already.")
                 .with_hint("End it with `tabwire trace stop`."));
         }
-        let session = context.browser.connection().browser();
-        let frame = page.main_frame().clone();
-        *slot = Some(TraceRun::start(session, frame, &self.categories, context.deadline).await?);
+        let browser = context.browser.connection().browser();
+        *slot = Some(TraceRun::start(browser, &page, &self.categories, context.deadline).await?);
         Ok(Traced::Started)
     }
 

@@ -349,6 +349,15 @@ impl Driver for CdpDriver {
         self.frames().find(frame).is_some()
     }
 
+    fn world_of(&self, frame: &FrameId) -> Option<WorldId> {
+        self.frames().find(frame)?.1
+    }
+
+    fn is_leaving(&self, frame: &FrameId) -> bool {
+        let frames = self.frames();
+        frames.leaving_for(frame).or_else(|| frames.leaving_for(&self.inner.main)).is_some()
+    }
+
     fn file_input(&self, frame: &FrameId, input: FileInput, deadline: Deadline) -> Reply<Value> {
         let (driver, frame) = (self.clone(), frame.clone());
         Box::pin(async move { driver.ask_file_input(&frame, input, deadline).await })

@@ -113,6 +113,23 @@ fn who_leaves_takes_its_scripts_bindings_and_overrides_along() {
 }
 
 #[test]
+fn a_trace_ends_with_the_one_who_took_it_unless_it_has_ended_before() {
+    for (last, expected) in [("Runtime.evaluate", vec!["send Tracing.end"]), ("Tracing.end", vec![])] {
+        let mut stage = Stage::with_tabs(1);
+        let (root, first) = stage.working();
+        let second = stage.second(&root);
+        for method in ["Tracing.start", last] {
+            stage.send(Some(&second), method, json!({}));
+        }
+        stage.does_all();
+        stage.page_says(1, None, "Tracing.tracingComplete", json!({"stream": "1"}));
+        assert_eq!(stage.events(), [format!("Tracing.tracingComplete {second}")], "not to {first}");
+        stage.call(Some(&root), "Target.detachFromTarget", json!({"sessionId": second}));
+        assert_eq!(stage.asked(), expected);
+    }
+}
+
+#[test]
 fn a_binding_calls_back_the_one_who_made_it() {
     let mut stage = Stage::with_tabs(1);
     let (root, first) = stage.working();
@@ -165,6 +182,22 @@ fn each_session_gets_a_session_of_its_own_for_every_frame_and_worker() {
     );
     let answer = stage.call(Some(&mine), "Page.enable", json!({}));
     assert_eq!(answer["error"]["code"], -32001);
+}
+
+#[test]
+fn who_asks_for_the_frames_below_is_told_of_them_before_it_is_answered() {
+    let mut stage = Stage::with_tabs(1);
+    let (_, session) = stage.working();
+    let auto = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    let id = stage.send(Some(&session), "Target.setAutoAttach", auto);
+    stage.does(json!({}));
+    assert_eq!(stage.asked(), ["settle all"], "Chrome's answer is faster than its events");
+    assert!(stage.answer(id).is_none());
+    let frame = json!({"sessionId": "real", "waitingForDebugger": false, "targetInfo": {"targetId": "F"}});
+    stage.page_says(1, None, "Target.attachedToTarget", frame);
+    assert_eq!(stage.events(), [format!("Target.attachedToTarget {session}")]);
+    stage.refuses("UNKNOWN_METHOD", "An extension of an earlier version does not know it.");
+    assert!(stage.answer(id).expect("an answer")["result"].is_object());
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(crate) fn tab(number: i64, url: &str) -> TabDescription {
 
 pub(crate) fn present(tabs: Vec<TabDescription>, attached: &[i64]) -> Present {
     let attached = attached.iter().copied().map(ChromeTab).collect();
-    Present { run: "run".to_owned(), mode: "shared".to_owned(), paused: false, tabs, attached }
+    Present { run: "run".to_owned(), mode: "shared".to_owned(), paused: false, pause: None, tabs, attached }
 }
 
 impl Stage {
@@ -104,6 +104,7 @@ impl Stage {
     pub(crate) fn asked(&self) -> Vec<String> {
         let line = |one: &Value| match one["with"]["method"].as_str() {
             Some(method) => format!("{} {method}", one["do"].as_str().unwrap_or("?")),
+            None if one["do"] == "settle" && one["with"]["tab"].is_null() => "settle all".to_owned(),
             None => one["do"].as_str().unwrap_or("?").to_owned(),
         };
         self.asked.iter().map(line).collect()

@@ -216,6 +216,77 @@ fn downloads_of_pages_are_told_by_the_browser_with_their_files() {
 }
 
 #[test]
+fn a_download_under_way_can_be_cancelled_and_no_other() {
+    let mut stage = Stage::with_tabs(1);
+    let (root, _) = stage.working();
+    let begun = json!({"frameId": "T1", "guid": "g", "url": "https://a.example/f", "suggestedFilename": "f"});
+    stage.page_says(1, None, "Page.downloadWillBegin", begun);
+    let refused = stage.call(Some(&root), "Browser.cancelDownload", json!({"guid": "another"}));
+    assert_eq!(refused["error"]["code"], -32602);
+    let id = stage.send(Some(&root), "Browser.cancelDownload", json!({"guid": "g"}));
+    let asked = stage.does(json!({}));
+    assert_eq!(
+        (&asked["do"], &asked["with"]["url"]),
+        (&json!("cancel_download"), &json!("https://a.example/f"))
+    );
+    assert!(stage.answer(id).expect("an answer")["result"].is_object());
+}
+
+#[test]
+fn nothing_is_opened_until_the_extension_says_that_it_goes_on_and_which_tabs_there_are() {
+    let mut stage = Stage::with_tabs(1);
+    let root = stage.root();
+    let why = "The user pressed Cancel.";
+    stage.tells("present", json!({"run": "run", "paused": true, "pause": why, "tabs": [], "attached": []}));
+    let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(
+        (&refused["error"]["data"], &refused["error"]["message"]),
+        (&json!("POLICY_DENIED"), &json!(why))
+    );
+    assert_eq!(
+        stage.asked(),
+        Vec::<String>::new(),
+        "the extension may go on at any moment, and would open it"
+    );
+    stage.tells("present", json!({"run": "run", "paused": true, "tabs": [], "attached": []}));
+    let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(
+        refused["error"]["data"], "POLICY_DENIED",
+        "an extension of an earlier version does not say why"
+    );
+    let tabs = json!([tab(1, "https://a.example/")]);
+    stage.tells("present", json!({"run": "run", "paused": false, "tabs": tabs, "attached": []}));
+    // Who opens tabs for those who have none may not have heard of them yet.
+    let house = stage.root();
+    stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));
+    let refused = stage.call(Some(&house), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(refused["error"]["data"], "POLICY_DENIED");
+    stage.send(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(stage.asked(), ["open"], "a client that wants one gets one");
+    stage.call(Some(&root), "Browser.getVersion", json!({}));
+    stage.send(Some(&house), "Target.createTarget", json!({"url": "about:blank"}));
+    assert_eq!(stage.asked(), ["open", "open"]);
+}
+
+#[test]
+fn who_uses_a_tab_that_floods_the_line_is_told_that_its_session_ended() {
+    let mut stage = Stage::with_tabs(2);
+    let (root, session) = stage.working();
+    let other = stage.on_tab(&root, "T2");
+    stage.events();
+    stage.tells("detached", json!({"tab": 1, "reason": "flood"}));
+    assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
+    let gone = stage.call(Some(&session), "Runtime.evaluate", json!({}));
+    assert_eq!(gone["error"]["code"], -32001);
+    // Nothing holds the tab any more, and whoever comes next begins anew.
+    let anew = stage.on_tab(&root, "T1");
+    for session in [&anew, &other] {
+        stage.send(Some(session), "Runtime.evaluate", json!({}));
+    }
+    assert_eq!(stage.asked(), ["attach", "attach"]);
+}
+
+#[test]
 fn what_fails_because_its_tab_closes_is_not_told_before_the_tab_is_gone() {
     let mut stage = Stage::with_tabs(1);
     let (root, session) = stage.working();

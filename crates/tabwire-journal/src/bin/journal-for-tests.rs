@@ -1,4 +1,4 @@
-//! Appends to a journal and tells every acknowledged number, or reads one; for tests that kill it or take its disk.
+//! Appends to a journal and counts every acknowledged row aloud, or reads one; for tests that kill it or take its disk.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -54,13 +54,14 @@ fn entry() -> Entry {
 fn append(path: &Path, filler: Option<&Path>) -> Option<()> {
     let journal = Journal::start(path, Bounds::default(), |_| {}).ok()?;
     let mut stdout = std::io::stdout().lock();
-    let mut failures = 0;
+    let (mut failures, mut acknowledged) = (0, 0_u64);
     let mut left = None;
     while left != Some(0) {
         let told = match journal.append(entry(), PATIENCE) {
-            Ok(number) => {
+            Ok(()) => {
+                acknowledged += 1;
                 left = left.map(|left: usize| left.saturating_sub(1));
-                number.to_string()
+                acknowledged.to_string()
             }
             Err(JournalError::Full) => {
                 failures += 1;

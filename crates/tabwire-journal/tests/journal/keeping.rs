@@ -11,10 +11,9 @@ use crate::sample::{Desk, PATIENCE, bytes_of, click, large};
 #[test]
 fn a_row_is_read_as_it_was_written() {
     let desk = Desk::new();
-    let numbers = desk.write([click()]);
+    desk.write([click()]);
     assert_eq!(desk.files(), ["journal.db"], "closing leaves one file");
     let rows = desk.rows(&Filter::default());
-    assert_eq!(rows.first().map(|row| row.number), numbers.first().copied());
     let expected = serde_json::json!({
         "number": 1, "time": "2026-01-01T00:00:00.250Z", "duration_ms": 12.345, "session": {"name": "default"},
         "client": {"pid": 41, "program": "node", "door": "socket"}, "action": "click", "effect": "act",
@@ -27,7 +26,7 @@ fn a_row_is_read_as_it_was_written() {
     assert_eq!(mode("journal.db"), 0o600);
     let journal = desk.start(Bounds::default());
     journal.append(click(), PATIENCE).expect("written");
-    assert_eq!((mode("journal.db-wal"), mode("journal.db-shm")), (0o600, 0o600));
+    assert_eq!(["-wal", "-shm", "-pad"].map(|end| mode(&format!("journal.db{end}"))), [0o600; 3]);
 }
 
 #[test]
@@ -76,8 +75,9 @@ fn a_file_of_a_newer_version_is_set_aside_whole() {
     Connection::open(&desk.path)
         .and_then(|file| file.pragma_update(None, "user_version", 99))
         .expect("changed");
-    assert!(matches!(Reader::open(&desk.path), Err(JournalError::Newer { found: 99, known: 1 })));
-    assert_eq!(desk.write([click()])[0].0, 1, "a new one is begun");
+    assert!(matches!(Reader::open(&desk.path), Err(JournalError::Newer { found: 99, known: 2 })));
+    desk.write([click()]);
+    assert_eq!(desk.numbers(), [1], "a new one is begun");
     let told = desk.set_aside.lock().expect("not poisoned");
     let aside = told.first().expect("it is said");
     assert!(matches!(aside.reason, JournalError::Newer { .. }), "{aside:?}");
@@ -96,7 +96,8 @@ fn damaged_files_are_set_aside_and_nothing_is_deleted() {
     {
         std::fs::write(&desk.path, garbage).expect("written");
         assert!(matches!(Reader::open(&desk.path), Err(JournalError::Damaged)));
-        assert_eq!(desk.write([click()])[0].0, 1);
+        desk.write([click()]);
+        assert_eq!(desk.numbers(), [1]);
         let aside = desk.path.with_file_name(format!("journal-damaged-{}.db", round + 1));
         assert_eq!(std::fs::read(aside).expect("kept"), *garbage);
     }
@@ -105,7 +106,8 @@ fn damaged_files_are_set_aside_and_nothing_is_deleted() {
     let mut bytes = std::fs::read(&desk.path).expect("a file");
     bytes[4_096..].fill(0xa5);
     std::fs::write(&desk.path, &bytes).expect("written");
-    assert_eq!(desk.write([click()])[0].0, 1);
+    desk.write([click()]);
+    assert_eq!(desk.numbers(), [1]);
     assert_eq!(
         desk.files(),
         ["journal-damaged-1.db", "journal-damaged-2.db", "journal-damaged-3.db", "journal.db"]
@@ -114,7 +116,8 @@ fn damaged_files_are_set_aside_and_nothing_is_deleted() {
 }
 
 #[test]
-fn what_waits_is_bounded_and_nothing_is_acknowledged_before_its_commit() {
+fn what_waits_is_bounded_and_whatever_was_acknowledged_is_written_once() {
+    const HANDED: usize = 4_000;
     let desk = Desk::new();
     desk.write([click()]);
     let journal = desk.start(Bounds::default());
@@ -122,20 +125,22 @@ fn what_waits_is_bounded_and_nothing_is_acknowledged_before_its_commit() {
     let blocker = Connection::open(&desk.path).expect("a database");
     blocker.execute_batch("BEGIN IMMEDIATE").expect("held");
     let (sender, receiver) = mpsc::channel();
-    for _ in 0..1_500 {
+    for _ in 0..HANDED {
         let sender = sender.clone();
         journal.hand_over(click(), Box::new(move |result| drop(sender.send(result))));
     }
-    let refused: Vec<_> = receiver.try_iter().collect();
-    assert!(refused.len() >= 300, "{}", refused.len());
-    assert!(refused.iter().all(|result| matches!(result, Err(JournalError::Backlog))));
+    // The pad takes some hundred, as many as may wait go to the thread, the others are refused.
+    let at_once: Vec<_> = receiver.try_iter().collect();
+    let safe = at_once.iter().filter(|result| result.is_ok()).count();
+    let refused = at_once.len() - safe;
+    assert!(safe >= 300 && refused >= 300, "{safe} on the pad, {refused} refused");
+    assert!(at_once.iter().all(|result| matches!(result, Ok(()) | Err(JournalError::Backlog))));
+    assert!(bytes_of(&desk.path) < 1_000_000);
     blocker.execute_batch("COMMIT").expect("let go");
-    let mut written = 0;
-    while written + refused.len() < 1_500 {
+    for _ in at_once.len()..HANDED {
         receiver.recv_timeout(PATIENCE).expect("an acknowledgement").expect("written");
-        written += 1;
     }
-    assert_eq!(desk.rows(&Filter::default()).len(), 2 + written);
+    assert_eq!(desk.rows(&Filter::default()).len(), 2 + HANDED - refused);
     journal.close(PATIENCE).expect("closed");
     assert!(matches!(journal.append(click(), PATIENCE), Err(JournalError::Closed)));
 }

@@ -1,7 +1,8 @@
 //! Rows are found by session, client, action, time and outcome.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
+use rusqlite::Connection;
 use tabwire_journal::{Asker, Entry, Filter, JournalError, Outcome, Reader, RowNumber, SafeMessage};
 use tabwire_wire::{ErrorCode, SessionName};
 
@@ -55,11 +56,40 @@ fn changes_by_others_are_noticed_and_so_is_another_file() {
     assert!(reader.has_changed().expect("read"), "the first look is news");
     assert!(!reader.has_changed().expect("read"));
     journal.append(click(), PATIENCE).expect("written");
-    assert!(reader.has_changed().expect("read"));
+    let due = Instant::now() + PATIENCE;
+    while !reader.has_changed().expect("read") {
+        assert!(Instant::now() < due, "it is carried into the database without being asked");
+        std::thread::yield_now();
+    }
     assert!(!reader.was_replaced());
     journal.close(PATIENCE).expect("closed");
     std::fs::rename(&desk.path, desk.home.path().join("elsewhere")).expect("moved");
     assert!(!reader.was_replaced(), "none is no other");
     desk.write([click()]);
     assert!(reader.was_replaced());
+}
+
+#[test]
+fn rows_that_cannot_be_brought_in_are_said_to_be_missing() {
+    let desk = Desk::new();
+    desk.write([click()]);
+    let journal = desk.start(Bounds::default());
+    // Until the pad is there, rows go into the database themselves.
+    let pad = desk.path.with_file_name("journal.db-pad");
+    while pad.metadata().map_or(0, |data| data.len()) == 0 {
+        journal.append(click(), PATIENCE).expect("written");
+    }
+    let reader = Reader::open(&desk.path).expect("a journal");
+    assert!(!reader.is_behind());
+    let before = reader.last(&Filter::default(), 1_000).expect("rows").len();
+    let blocker = Connection::open(&desk.path).expect("a database");
+    blocker.execute_batch("BEGIN IMMEDIATE").expect("held");
+    journal.append(click(), PATIENCE).expect("on the pad");
+    let reader = Reader::open(&desk.path).expect("a journal");
+    assert!(reader.is_behind());
+    assert_eq!(reader.last(&Filter::default(), 1_000).expect("rows").len(), before);
+    blocker.execute_batch("COMMIT").expect("let go");
+    let reader = Reader::open(&desk.path).expect("a journal");
+    assert!(!reader.is_behind());
+    assert_eq!(reader.last(&Filter::default(), 1_000).expect("rows").len(), before + 1);
 }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
+use rusqlite::Connection;
 use serde_json::json;
 use tabwire_journal::{
-    Asker, Bounds, Door, Entry, Filter, Journal, Origin, Outcome, Reader, Row, RowNumber, Ruling, SetAside,
-    Summary, Telling,
+    Asker, Bounds, Door, Entry, Filter, Journal, Origin, Outcome, Reader, Row, Ruling, SetAside, Summary,
+    Telling,
 };
 use tabwire_wire::SessionName;
 use tempfile::TempDir;
@@ -38,12 +39,20 @@ impl Desk {
     }
 
     /// Writes rows and closes the journal.
-    pub(crate) fn write(&self, entries: impl IntoIterator<Item = Entry>) -> Vec<RowNumber> {
+    pub(crate) fn write(&self, entries: impl IntoIterator<Item = Entry>) {
         let journal = self.start(Bounds::default());
-        let numbers =
-            entries.into_iter().map(|entry| journal.append(entry, PATIENCE).expect("written")).collect();
+        for entry in entries {
+            journal.append(entry, PATIENCE).expect("written");
+        }
         journal.close(PATIENCE).expect("closed");
-        numbers
+    }
+
+    /// The numbers of all rows, by a connection that leaves no files behind.
+    pub(crate) fn numbers(&self) -> Vec<i64> {
+        let connection = Connection::open(&self.path).expect("a database");
+        let mut statement = connection.prepare("SELECT number FROM entries").expect("a journal");
+        let numbers = statement.query_map([], |row| row.get(0)).expect("rows");
+        numbers.map(|number| number.expect("a number")).collect()
     }
 
     pub(crate) fn rows(&self, filter: &Filter) -> Vec<Row> {
@@ -60,10 +69,14 @@ impl Desk {
     }
 }
 
-/// Bytes a journal takes on disk, with its write-ahead log.
+/// Bytes a journal takes on disk, with its write-ahead log and its pad.
 pub(crate) fn bytes_of(path: &Path) -> u64 {
-    let log = PathBuf::from(format!("{}-wal", path.display()));
-    [path.to_owned(), log].iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum()
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", path.display()));
+    [path.to_owned(), beside("-wal"), beside("-pad")]
+        .iter()
+        .filter_map(|file| file.metadata().ok())
+        .map(|data| data.len())
+        .sum()
 }
 
 /// An entry about a click.

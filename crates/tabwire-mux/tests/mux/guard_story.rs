@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedPlace, Share, SharedGuard};
 
+use crate::fake_browser::DEFAULT_CONTEXT;
 use crate::stage::Stage;
 
 /// Lets pages of one site be read, and what is called housekeeping be done anywhere.
@@ -41,6 +42,14 @@ impl Guard for OneSite {
 
     fn may_know(&self, url: &str, _: &[std::net::IpAddr]) -> bool {
         url.starts_with(SITE)
+    }
+
+    fn holds_documents(&self) -> bool {
+        true
+    }
+
+    fn may_go(&self, url: &str, shown: Option<&str>) -> bool {
+        url.starts_with(SITE) || shown.is_some_and(|shown| shown.ends_with("/files"))
     }
 
     fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool {
@@ -146,5 +155,80 @@ fn t19_a_page_that_may_not_be_known_has_neither_title_nor_address() {
         let own = frames.iter().find(|frame| frame["params"]["targetInfo"]["targetId"] == story.target);
         let info = &own.expect("its own target")["params"]["targetInfo"];
         assert_eq!(info["title"], told, "{info}");
+    }
+}
+
+/// Has a page ask for a document, on the house's session on it; what the browser is told then.
+fn ask_for(stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
+    ask_as("Document", stage, page, url)
+}
+
+/// The same for another kind of request.
+fn ask_as(kind: &str, stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
+    let house = stage.house.clone();
+    let is_it = |session: &&crate::fake_page::FakeSession| {
+        session.target.as_deref() == Some(page) && session.parent.as_deref() == Some(&house)
+    };
+    let session =
+        stage.browser.sessions.iter().find(|(_, session)| is_it(session)).expect("a session").0.clone();
+    stage.take_methods();
+    let asked = json!({"requestId": "r1", "resourceType": kind, "frameId": page, "request": {"url": url}});
+    stage.browser.event(&session, "Fetch.requestPaused", asked);
+    stage.flow();
+    stage.take_methods()
+}
+
+#[test]
+fn t22_a_popup_asks_for_nothing_where_it_may_not_go_and_neither_does_any_other_page() {
+    let mut story = Story::new();
+    let (target, stage) = (story.target.clone(), &mut story.stage);
+    stage.take_methods();
+    let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&target), None);
+    stage.flow();
+    let told = stage.take_methods();
+    let place = |method: &str| told.iter().position(|told| told == method);
+    assert!(
+        place("Fetch.enable").expect("held") < place("Runtime.runIfWaitingForDebugger").expect("let run")
+    );
+    let (stop, go_on) = (["Fetch.failRequest"], ["Fetch.continueRequest"]);
+    // The one that was there before the link, the client's own, and its popup.
+    for page in ["T-002.", &target, &popup] {
+        assert_eq!(ask_for(stage, page, "https://bad.test/"), stop, "{page}");
+        assert_eq!(ask_for(stage, page, "https://good.test/x"), go_on, "{page}");
+        assert_eq!(ask_for(stage, page, "blob:https://bad.test/1"), go_on, "{page} asks nobody");
+    }
+    assert_eq!(stage.mux.counters().documents_stopped, 3);
+    for (kind, expected) in [("Ping", stop), ("Fetch", stop), ("XHR", go_on), ("Image", go_on)] {
+        assert_eq!(ask_as(kind, stage, &popup, "https://bad.test/"), expected, "{kind}");
+    }
+    // What somebody opens by hand at the window is theirs, until a client enters it.
+    let by_hand = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
+    stage.flow();
+    assert_eq!(ask_for(stage, &by_hand, "https://bad.test/"), go_on);
+    stage.attach(1, &by_hand);
+    assert_eq!(ask_for(stage, &by_hand, "https://bad.test/"), stop);
+    // What a popup is opened by counts until it shows something itself.
+    story.is_at("https://good.test/files");
+    story.stage.browser.targets.get_mut(&popup).expect("it is open").url = String::new();
+    let empty = json!({"targetId": popup, "type": "page", "title": "", "url": "", "openerId": target, "attached": true});
+    let house = story.stage.house.clone();
+    story.stage.browser.event(&house, "Target.targetInfoChanged", json!({"targetInfo": empty}));
+    story.stage.flow();
+    assert_eq!(ask_for(&mut story.stage, &popup, "https://bad.test/"), go_on);
+}
+
+#[test]
+fn documents_of_those_without_a_guard_are_not_held() {
+    let mut stage = Stage::new();
+    let (open, careful) = (stage.reserve_context("open"), stage.reserve_context("careful"));
+    stage.join_in(1, "open", Share::Own);
+    let guard = Some(SharedGuard(Arc::new(OneSite::default())));
+    let realm = Some(tabwire_wire::RealmId::new("careful"));
+    stage.join_as(2, ClientOptions { share: Share::Own, guard, realm, ..ClientOptions::default() });
+    stage.take_methods();
+    for (context, is_held) in [(open, false), (careful, true)] {
+        stage.browser.open("page", &context, None, None);
+        stage.flow();
+        assert_eq!(stage.take_methods().contains(&"Fetch.enable".to_owned()), is_held, "{context}");
     }
 }

@@ -31,6 +31,8 @@ const ORDERS: &[&[&str]] = &[
         "new Promise((done) => { const code = new Blob([`FETCH.then(() => postMessage(1))`]); const worker = new Worker(URL.createObjectURL(code)); worker.onmessage = done; worker.onerror = done; })",
     ],
     &["eval", "location.href = 'LEAK'; 1"],
+    &["eval", "void window.open('LEAK')"],
+    &["eval", "void window.open('LEAK', '_blank', 'noopener')"],
     &["eval", "navigator.sendBeacon('LEAK'); 1"],
     &["open", "javascript:FETCH"],
     &["open", "data:text/html,<img src=LEAK>"],

@@ -100,6 +100,8 @@ pub struct ChromeOpened {
     pub browser: Option<BrowserId>,
     /// What it calls itself.
     pub product: Option<String>,
+    /// Its program, when Tabwire started it.
+    pub executable: Option<PathBuf>,
     /// Its process, when it is known.
     pub pid: Option<i32>,
     /// The debugging port of its own, when it has one.

@@ -16,6 +16,8 @@ pub(super) enum Errand {
     Version,
     /// To know what would be done.
     Explain,
+    /// To know what this program is.
+    Help,
 }
 
 /// A launcher's command line, taken apart.
@@ -85,7 +87,9 @@ impl LauncherLine {
 
     /// What is no flag: a page to open, or a flag with one dash, which the table of refused flags judges.
     fn take_word(&mut self, word: String) {
-        if word.starts_with('-') {
+        if word == "-h" {
+            self.errand = Errand::Help;
+        } else if word.starts_with('-') {
             self.passed.push(word);
         } else {
             self.addresses.push(word);
@@ -97,6 +101,7 @@ impl LauncherLine {
         match name {
             "version" | "product-version" => self.errand = Errand::Version,
             "explain" => self.errand = Errand::Explain,
+            "help" => self.errand = Errand::Help,
             "remote-debugging-pipe" => {
                 if given.is_some_and(|form| !form.eq_ignore_ascii_case("json")) {
                     return Err(bad_flag(word, "only JSON is spoken on the pipe"));
@@ -212,6 +217,8 @@ mod tests {
     #[test]
     fn the_version_is_asked_for_in_any_company() {
         assert_eq!(parse(&["--headless", "--version"]).errand, Errand::Version);
+        assert_eq!(parse(&["--headless", "-h"]).errand, Errand::Help);
+        assert_eq!(parse(&["--help"]).errand, Errand::Help);
         assert_eq!(parse(&["--product-version"]).errand, Errand::Version);
         assert_eq!(parse(&["--explain", "--remote-debugging-pipe"]).errand, Errand::Explain);
     }

@@ -9,20 +9,42 @@ use std::sync::Arc;
 use tabwire_wire::api::{ChromeEnd, ChromeOpened};
 use tabwire_wire::{ErrorCode, Failure};
 
+use super::launcher_line::LauncherLine;
 use super::lifecycle::Lifecycle;
-use super::plan::TransportMode;
+use super::plan::{Plan, TransportMode};
+use super::settings::LogLevel;
 
 /// Logs to a file from now on, behind what is there.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub(super) fn start(path: &Path) -> Result<(), Failure> {
+pub(super) fn start(path: &Path, level: LogLevel) -> Result<(), Failure> {
     let file = OpenOptions::new().create(true).append(true).mode(0o600).open(path).map_err(|error| {
         Failure::new(ErrorCode::BadArgs, format!("TABWIRE_CHROME_LOG cannot be written: {error}."))
             .with_hint("Set it to a file in a directory that exists, or not at all.")
     })?;
-    tracing_subscriber::fmt().with_ansi(false).with_target(false).with_writer(Arc::new(file)).init();
+    let most = match level {
+        LogLevel::Important => tracing::Level::INFO,
+        LogLevel::All => tracing::Level::TRACE,
+    };
+    tracing_subscriber::fmt()
+        .with_max_level(most)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(Arc::new(file))
+        .init();
     Ok(())
+}
+
+/// What will be done.
+pub(super) fn planned(plan: &Plan, line: &LauncherLine) {
+    tracing::debug!(
+        transportMode = plan.mode.name(),
+        runtimeState = "starting",
+        passedOn = ?line.passed,
+        dropped = ?line.dropped,
+        "a launcher wants a browser"
+    );
 }
 
 /// The browser is there.

@@ -2,7 +2,6 @@
 //!
 //! A browser that is lost ends this process, as Chrome's end would, so that its launcher starts it again.
 
-use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -13,6 +12,8 @@ use tabwire_wire::api::{ChromeEnd, ChromeEndReason, ChromeWord};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::daemon_stream::{self, DaemonStream};
+use super::frame_log::FrameLog;
+use super::frame_tap::Line;
 use super::lifecycle::{Found, Front, Lifecycle};
 use super::log;
 use super::plan::Plan;
@@ -24,17 +25,24 @@ use crate::limits::CHROME_END_DEADLINE;
 ///
 /// # Errors
 /// When there is no browser, or it was lost.
-pub(super) fn run(plan: &Plan, pipe: DebuggingPipe, environment: &Environment) -> Result<ExitCode, Failure> {
+pub(super) fn run(
+    plan: &Plan,
+    pipe: DebuggingPipe,
+    frames: Option<&FrameLog>,
+    environment: &Environment,
+) -> Result<ExitCode, Failure> {
     let signals = Signals::register()?;
-    let descriptors = [pipe.commands.as_fd(), pipe.answers.as_fd()];
+    let line = Line::new(pipe, frames)?;
     let mut life = Lifecycle::new(Front::Pipe);
     let (stream, opened) =
-        daemon_stream::open(&environment.paths.socket(), &plan.opening, Some(descriptors))?;
-    // Ours would hide the end of the daemon's from the launcher.
-    drop(pipe);
+        daemon_stream::open(&environment.paths.socket(), &plan.opening, Some(line.descriptors()))?;
+    let tap = line.release();
     life.obtained(Found::of(&opened));
     log::opened(plan.mode, None, &life, &opened);
     let end = wait_for_end(stream, &signals)?;
+    if let Some(tap) = tap {
+        tap.finish();
+    }
     life.lost(Instant::now());
     log::ended(&life, &end);
     match end.why {

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use tabwire_browser::new_instance_id;
+use tabwire_browser::{LaunchSpec, LauncherWish, new_browser_id, new_instance_id};
 use tabwire_wire::api::{ChromeOpening, WindowsPort};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::launcher_line::LauncherLine;
-use super::settings::ChromeSettings;
+use super::settings::{ChromeSettings, LogLevel};
 use super::windows::{self, WindowsPlan};
 use crate::environment::Environment;
 
@@ -173,7 +173,7 @@ pub(super) fn explain(
         }
         say("window", if line.headless { "none" } else { "yes" });
         say("browser", wish.executable.as_deref().unwrap_or("Chrome where Windows has it"));
-        return Ok(finish_explanation(line, text));
+        return Ok(finish_explanation(line, settings, text));
     }
     match profile_of(line, settings)? {
         Some(profile) => say("profile", &format!("{}: a browser that runs on it is used", profile.display())),
@@ -181,7 +181,7 @@ pub(super) fn explain(
     }
     say("window", if line.headless { "none" } else { "yes" });
     say("browser", settings.browser.as_deref().unwrap_or("the first that is found"));
-    Ok(finish_explanation(line, text))
+    Ok(finish_explanation(line, settings, text))
 }
 
 fn windows_port(port: WindowsPort) -> String {
@@ -192,22 +192,47 @@ fn windows_port(port: WindowsPort) -> String {
     }
 }
 
-/// What becomes of each flag, below what was said already.
-fn finish_explanation(line: &LauncherLine, mut text: String) -> String {
+/// What becomes of each flag and what is written down, below what was said already.
+fn finish_explanation(line: &LauncherLine, settings: &ChromeSettings, mut text: String) -> String {
     let mut say = |key: &str, value: &str| {
         let _ = writeln!(text, "{key:<11} {value}");
     };
+    if let Some(log) = &settings.log {
+        let much = if settings.log_level == LogLevel::All { "all" } else { "what is important" };
+        say("logs", &format!("{much}, to {}", log.display()));
+    }
+    if let Some(frames) = &settings.frames {
+        say("frames kept", &format!("in {}, with all that pages hold", frames.display()));
+    }
+    if settings.allow_dangerous {
+        say("allowed", "flags that weaken the browser");
+    }
     for flag in &line.passed {
-        say("passed on", flag);
+        match find_refusal(settings, Some(flag), None) {
+            Some(why) => say("refused", &why),
+            None => say("passed on", flag),
+        }
     }
     for (flag, why) in &line.dropped {
         say("dropped", &format!("{flag}: {why}"));
     }
     for address in &line.addresses {
-        say("opens", address);
+        match find_refusal(settings, None, Some(address)) {
+            Some(why) => say("refused", &why),
+            None => say("opens", address),
+        }
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// Why a flag or an address would keep a browser from being started, if it would.
+fn find_refusal(settings: &ChromeSettings, flag: Option<&str>, address: Option<&str>) -> Option<String> {
+    let mut spec = LaunchSpec::new(new_browser_id().ok()?, PathBuf::new(), PathBuf::new());
+    spec.allow_dangerous = settings.allow_dangerous;
+    spec.extra_arguments = flag.into_iter().map(str::to_owned).collect();
+    spec.launcher = Some(LauncherWish { addresses: address.into_iter().map(str::to_owned).collect() });
+    spec.arguments(None).err().map(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -266,6 +291,12 @@ mod tests {
         {
             assert!(text.contains(part), "{part} in:\n{text}");
         }
+        let weak = self::line(&["--remote-debugging-port=0", "--disable-web-security", "file:///etc/passwd"]);
+        let text = explain(&weak, &settings, plan.as_ref()).unwrap();
+        assert_eq!(text.matches("\nrefused ").count(), 2, "{text}");
+        let allowed = ChromeSettings { allow_dangerous: true, ..settings.clone() };
+        let text = explain(&weak, &allowed, plan.as_ref()).unwrap();
+        assert!(text.contains("passed on   --disable-web-security") && text.contains("allowed "), "{text}");
         let nothing = LauncherLine::default();
         let plan = Plan::make(&nothing, &settings, false);
         assert!(explain(&nothing, &settings, plan.as_ref()).unwrap().contains("none: Neither"));

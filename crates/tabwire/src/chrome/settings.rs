@@ -33,6 +33,10 @@ pub(super) struct ChromeSettings {
     pub(super) allow_dangerous: bool,
     /// A file to log to.
     pub(super) log: Option<PathBuf>,
+    /// How much is logged there.
+    pub(super) log_level: LogLevel,
+    /// A directory that all frames are written to.
+    pub(super) frames: Option<PathBuf>,
     /// Variables for the browser.
     pub(super) variables: Vec<(String, String)>,
     /// Which system's browser is meant.
@@ -59,6 +63,16 @@ pub(super) enum HostChoice {
     Windows,
 }
 
+/// How much is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum LogLevel {
+    /// What becomes of the browser.
+    #[default]
+    Important,
+    /// Also who connects, what is asked and what becomes of it, though not with which parameters.
+    All,
+}
+
 impl ChromeSettings {
     /// Reads the environment; an empty variable counts as not set.
     ///
@@ -72,12 +86,19 @@ impl ChromeSettings {
             Some("windows") => HostChoice::Windows,
             Some(other) => return Err(bad_host(other)),
         };
+        let log_level = match text("TABWIRE_CHROME_LOG_LEVEL").as_deref() {
+            None | Some("important") => LogLevel::Important,
+            Some("all") => LogLevel::All,
+            Some(other) => return Err(bad_level(other)),
+        };
         Ok(Self {
             browser: text("TABWIRE_CHROME_EXECUTABLE").or_else(|| of_browser.map(|(_, value)| value.clone())),
             profile: text("TABWIRE_CHROME_PROFILE").map(PathBuf::from),
             port: port("TABWIRE_CHROME_PORT")?,
             allow_dangerous: text("TABWIRE_CHROME_DANGEROUS").is_some_and(|value| value == "1"),
             log: text("TABWIRE_CHROME_LOG").map(PathBuf::from),
+            log_level,
+            frames: text("TABWIRE_CHROME_FRAMES").map(PathBuf::from),
             variables: PASSED_ON.iter().filter_map(|name| Some(((*name).to_owned(), text(name)?))).collect(),
             host,
             powershell: text("TABWIRE_CHROME_POWERSHELL").map(PathBuf::from),
@@ -100,6 +121,11 @@ fn port(name: &str) -> Result<Option<u16>, Failure> {
 fn bad_port(name: &str, port: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("{name} is `{port}`, which is no port."))
         .with_hint("Set it to a number from 0 to 65535, or not at all.")
+}
+
+fn bad_level(level: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, format!("TABWIRE_CHROME_LOG_LEVEL is `{level}`, which is no level."))
+        .with_hint("Set it to `important` or `all`, or not at all.")
 }
 
 fn bad_host(host: &str) -> Failure {

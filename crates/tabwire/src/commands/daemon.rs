@@ -99,6 +99,7 @@ pub(super) fn daemon_config(
         journal: environment.journal,
         patience,
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
+        mcp_extras: None,
     })
 }
 

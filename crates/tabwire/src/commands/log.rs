@@ -125,7 +125,14 @@ fn show(context: &Context<'_>, number: RowNumber) -> Result<(), Failure> {
 /// The journal, if there is one.
 pub(super) fn find_reader(context: &Context<'_>) -> Result<Option<Reader>, Failure> {
     match Reader::open(&context.environment.paths.journal()) {
-        Ok(reader) => Ok(Some(reader)),
+        Ok(reader) => {
+            if reader.is_behind() {
+                context.printer.warning(
+                    "The newest rows are missing: the daemon has them, and cannot get them into the journal. Run `tabwire doctor`.",
+                );
+            }
+            Ok(Some(reader))
+        }
         Err(JournalError::Missing) => Ok(None),
         Err(error) => Err(unreadable(context, &error)),
     }

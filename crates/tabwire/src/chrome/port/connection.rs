@@ -12,6 +12,7 @@ use tabwire_wire::api::{ChromeEnd, ChromeEndReason};
 use super::client_memory::{ClientMemory, empty_answer, error_answer, own_answer};
 use super::link::Link;
 use super::steward::{Finish, Generation, Steward};
+use crate::chrome::frame_log::ClientFrames;
 use crate::chrome::lifecycle::{Front, Lifecycle, LossFate, RequestFate};
 use crate::limits::CHROME_ASK_DEADLINE;
 
@@ -24,6 +25,8 @@ struct Connection {
     /// The line to the browser; none while it is gone.
     link: Option<Link>,
     generation: Generation,
+    /// Where its frames are written, if they are wanted.
+    frames: Option<ClientFrames>,
 }
 
 /// Why a client is served no more.
@@ -49,8 +52,15 @@ pub(super) async fn serve(steward: &Arc<Steward>, mut source: FrameSource, mut s
     let mut life = Lifecycle::new(Front::Port);
     life.obtained(steward.found());
     let memory = ClientMemory::default();
-    let mut connection =
-        Connection { steward: Arc::clone(steward), client: sink, life, memory, link: Some(link), generation };
+    let mut connection = Connection {
+        steward: Arc::clone(steward),
+        client: sink,
+        life,
+        memory,
+        link: Some(link),
+        generation,
+        frames: steward.client_frames(),
+    };
     let over = connection.serve(&mut source).await;
     connection.life.end();
     match over {
@@ -95,7 +105,12 @@ impl Connection {
     async fn asked(&mut self, frame: BytesMut) -> Result<(), Over> {
         // What cannot be read is for the browser to complain about.
         let method = peek_client_frame(&frame).map(|envelope| envelope.method.to_owned()).unwrap_or_default();
-        match self.life.request(&method) {
+        if let Some(frames) = &self.frames {
+            frames.asked(&frame);
+        }
+        let fate = self.life.request(&method);
+        tracing::debug!(method, ?fate, bytes = frame.len(), "a client asks");
+        match fate {
             RequestFate::Forward => self.forward(frame).await,
             RequestFate::Queue => self.queue(frame).await,
             RequestFate::QueueAndRecover => {
@@ -143,12 +158,16 @@ impl Connection {
     /// The browser says something.
     async fn told(&mut self, frame: BytesMut) -> Result<(), Over> {
         if let Some(signal) = self.memory.told(&frame) {
+            tracing::debug!(?signal, event = %String::from_utf8_lossy(&frame), "a sign that proves nothing alone");
             self.life.weak_signal(signal, Instant::now());
         }
         self.say(frame).await
     }
 
     async fn say(&mut self, frame: BytesMut) -> Result<(), Over> {
+        if let Some(frames) = &self.frames {
+            frames.told(&frame);
+        }
         self.client.send(frame).await.map_err(|_| Over::Left)
     }
 

@@ -7,6 +7,7 @@ use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{self, handshake_answer};
 use tabwire_wire::Failure;
+use tabwire_wire::api::ErrorAnswer;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 
@@ -18,6 +19,9 @@ use crate::limits::{CHROME_CONNECTIONS, CHROME_HEAD_DEADLINE};
 
 /// What the paths of pages' websockets begin with.
 const PAGES: &str = "/devtools/page/";
+
+/// Where the developer tools are on the web; a browser's revision follows.
+const DEVTOOLS: &str = "https://chrome-devtools-frontend.appspot.com/serve_rev/";
 
 /// Answers visitors for as long as the port is served.
 pub(super) async fn serve(steward: Arc<Steward>, listener: TcpListener) {
@@ -42,6 +46,9 @@ async fn receive(steward: &Arc<Steward>, mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
     let reading = tokio::time::timeout(CHROME_HEAD_DEADLINE, HttpRequest::read(&mut stream));
     let Ok(Some(request)) = reading.await else { return };
+    // Without what follows a question mark, which may be an address with secrets in it.
+    let path = request.path.split('?').next().unwrap_or_default();
+    tracing::debug!(method = request.method, path, "a visitor asks");
     if !request.names_this_machine() {
         return answer(&mut stream, 403, "Only this machine is answered.").await;
     }
@@ -63,48 +70,80 @@ async fn receive(steward: &Arc<Steward>, mut stream: TcpStream) {
 /// What is at a path, and with which status, as Chrome has it.
 async fn find_answer(steward: &Steward, request: &HttpRequest) -> Result<(u16, String), Failure> {
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
-    let words: Vec<&str> = path.trim_matches('/').split('/').collect();
-    match words.as_slice() {
-        ["json", "version"] => Ok((200, version(steward).await?)),
-        ["json"] | ["json", "list"] => Ok((200, list(steward).await?)),
+    let (command, target) = match path.strip_prefix("/json") {
+        None => return Ok((404, String::new())),
+        Some("") => ("list", ""),
+        Some(rest) => match rest.strip_prefix('/') {
+            Some(rest) => rest.split_once('/').unwrap_or((rest, "")),
+            None => return Ok((404, format!("Malformed query: {}", request.path))),
+        },
+    };
+    let host = request.header("host").map_or_else(|| steward.authority(), str::to_owned);
+    match command {
+        "version" => Ok((200, version(steward, &host).await?)),
+        "list" => Ok((200, list(steward, &host).await?)),
+        "protocol" => protocol(steward).await,
         // With PUT only, so that no web page can cause it with a link or a picture.
-        ["json", "new"] if request.method == "PUT" => Ok((200, open_page(steward, query).await?)),
-        ["json", "new"] => {
+        "new" if request.method == "PUT" => Ok((200, open_page(steward, query, &host).await?)),
+        "new" => {
             let verb = &request.method;
             let refusal = format!(
                 "Using unsafe HTTP verb {verb} to invoke /json/new. This action supports only PUT verb."
             );
             Ok((405, refusal))
         }
-        ["json", verb @ ("activate" | "close"), target] => change(steward, verb, target).await,
-        ["json", other, ..] => Ok((404, format!("Unknown command: {other}"))),
-        _ => Ok((404, String::new())),
+        "activate" | "close" => change(steward, command, target).await,
+        other => Ok((404, format!("Unknown command: {other}"))),
     }
 }
 
-async fn version(steward: &Steward) -> Result<String, Failure> {
-    let answer = steward.ask("Browser.getVersion", json!({})).await?;
-    let version = answer.get("result").cloned().unwrap_or_default();
-    Ok(format!("{:#}", version_body(&version, &steward.websocket())))
+async fn version(steward: &Steward, host: &str) -> Result<String, Failure> {
+    let version = ask_version(steward).await?;
+    Ok(format!("{:#}", version_body(&version, &steward.websocket(host))))
 }
 
-async fn list(steward: &Steward) -> Result<String, Failure> {
+async fn ask_version(steward: &Steward) -> Result<Value, Failure> {
+    let answer = steward.ask("Browser.getVersion", json!({})).await?;
+    Ok(answer.get("result").cloned().unwrap_or_default())
+}
+
+/// A protocol that cannot be learned is no loss of the browser: that is said, and all goes on.
+async fn protocol(steward: &Steward) -> Result<(u16, String), Failure> {
+    let version = ask_version(steward).await?;
+    let product = version["product"].as_str().unwrap_or_default().to_owned();
+    Ok(match steward.describe_protocol(product).await {
+        Ok(text) => (200, text),
+        Err(error) => (500, serde_json::to_string(&ErrorAnswer { error }).unwrap_or_default()),
+    })
+}
+
+async fn list(steward: &Steward, host: &str) -> Result<String, Failure> {
+    let revision = revision(&ask_version(steward).await?);
     let answer = steward.ask("Target.getTargets", json!({})).await?;
     let targets =
         answer.pointer("/result/targetInfos").and_then(Value::as_array).cloned().unwrap_or_default();
-    let entries: Vec<Value> = targets.iter().map(|target| entry(steward, target)).collect();
+    let entries: Vec<Value> = targets.iter().map(|target| entry(target, host, &revision)).collect();
     Ok(format!("{:#}", Value::Array(entries)))
 }
 
-fn entry(steward: &Steward, target: &Value) -> Value {
+/// The revision a browser was built from, which its developer tools on the web go by.
+fn revision(version: &Value) -> String {
+    version["revision"].as_str().unwrap_or_default().to_owned()
+}
+
+/// A target as the list tells of it.
+fn entry(target: &Value, host: &str, revision: &str) -> Value {
     let id = target["targetId"].as_str().unwrap_or_default();
+    let kind = target["type"].as_str().unwrap_or_default();
+    let tool = if matches!(kind, "service_worker" | "shared_worker") { "worker_app" } else { "inspector" };
     let mut entry = json!({
         "description": "",
+        "devtoolsFrontendUrl": format!("{DEVTOOLS}{revision}/{tool}.html?ws={host}{PAGES}{id}"),
         "id": id,
         "title": target["title"],
-        "type": target["type"],
+        "type": kind,
         "url": target["url"],
-        "webSocketDebuggerUrl": format!("ws://127.0.0.1:{}{PAGES}{id}", steward.port()),
+        "webSocketDebuggerUrl": format!("ws://{host}{PAGES}{id}"),
     });
     if let (Some(opener), Some(members)) =
         (target.get("parentFrameId").or(target.get("openerId")), entry.as_object_mut())
@@ -114,13 +153,14 @@ fn entry(steward: &Steward, target: &Value) -> Value {
     entry
 }
 
-async fn open_page(steward: &Steward, query: &str) -> Result<String, Failure> {
+async fn open_page(steward: &Steward, query: &str, host: &str) -> Result<String, Failure> {
+    let revision = revision(&ask_version(steward).await?);
     let address = if query.is_empty() { "about:blank" } else { query };
     let answer = steward.ask("Target.createTarget", json!({"url": address})).await?;
     let target = answer.pointer("/result/targetId").cloned().unwrap_or_default();
     let info = steward.ask("Target.getTargetInfo", json!({"targetId": target})).await?;
     let info = info.pointer("/result/targetInfo").cloned().unwrap_or_default();
-    Ok(format!("{:#}", entry(steward, &info)))
+    Ok(format!("{:#}", entry(&info, host, &revision)))
 }
 
 async fn change(steward: &Steward, verb: &str, target: &str) -> Result<(u16, String), Failure> {
@@ -193,4 +233,25 @@ async fn answer(stream: &mut TcpStream, status: u16, body: &str) {
     // Whoever has gone meanwhile misses nothing.
     let _ = stream.write_all(head.as_bytes()).await;
     let _ = stream.shutdown().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_that_pages_share_have_developer_tools_of_their_own() {
+        let told = |kind: &str| {
+            let target = json!({"targetId": "T", "type": kind, "title": "", "url": ""});
+            entry(&target, "localhost:7", "@abc")["devtoolsFrontendUrl"].as_str().unwrap().to_owned()
+        };
+        for (kind, tool) in [("page", "inspector"), ("worker", "inspector"), ("shared_worker", "worker_app")]
+        {
+            assert_eq!(
+                told(kind),
+                format!("{DEVTOOLS}@abc/{tool}.html?ws=localhost:7/devtools/page/T"),
+                "{kind}"
+            );
+        }
+    }
 }

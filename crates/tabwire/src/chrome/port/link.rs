@@ -6,7 +6,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::PathBuf;
 
-use tabwire_browser::DebuggingPipe;
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TransportError};
 use tabwire_wire::api::{ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord};
@@ -15,6 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 
 use crate::chrome::daemon_stream::{self, DaemonStream};
+use crate::chrome::frame_tap::Line;
 use crate::chrome::lifecycle::Found;
 use crate::limits::CHROME_WORD_BYTES;
 
@@ -76,12 +76,10 @@ fn open_blocking(
 pub(super) async fn hand_over(
     socket: PathBuf,
     opening: ChromeOpening,
-    pipe: DebuggingPipe,
+    line: Line,
 ) -> Result<Ending, Failure> {
-    let opened = tokio::task::spawn_blocking(move || {
-        let descriptors = [pipe.commands.as_fd(), pipe.answers.as_fd()];
-        daemon_stream::open(&socket, &opening, Some(descriptors))
-    });
+    let opened =
+        tokio::task::spawn_blocking(move || daemon_stream::open(&socket, &opening, Some(line.descriptors())));
     let (stream, _) = opened.await.map_err(|error| ended_early(&error))??;
     Ending::new(stream).map_err(|error| broken(&error))
 }

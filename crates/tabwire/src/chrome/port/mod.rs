@@ -7,6 +7,8 @@ mod discovery;
 mod http_request;
 mod link;
 mod page_connection;
+mod protocol;
+mod protocol_cache;
 mod steward;
 
 use std::os::fd::OwnedFd;
@@ -22,7 +24,8 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::active_port::ActivePort;
-use self::steward::{Finish, Steward};
+use self::steward::{Finish, Place, Steward};
+use super::frame_log::FrameLog;
 use super::plan::Plan;
 use crate::environment::Environment;
 use crate::limits::CHROME_END_DEADLINE;
@@ -34,6 +37,7 @@ use crate::limits::CHROME_END_DEADLINE;
 pub(super) fn run(
     plan: Plan,
     pipe: Option<DebuggingPipe>,
+    frames: Option<FrameLog>,
     environment: &Environment,
 ) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -43,12 +47,12 @@ pub(super) fn run(
         .build()
         .map_err(|error| unserved("a runtime cannot be made", &error))?;
     let parent = watch_parent();
-    let socket = environment.paths.socket();
+    let paths = environment.paths.clone();
     let done = runtime.block_on(async move {
         let listener = bind(plan.port.unwrap_or(0)).await?;
         let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
         let tasks = TaskGroup::new();
-        let steward = Steward::open(plan, pipe, socket, port, tasks.clone()).await?;
+        let steward = Steward::open(plan, pipe, frames, Place { paths, port }, tasks.clone()).await?;
         let _active_port = ActivePort::write(&steward);
         announce(&steward);
         tasks.start("door", discovery::serve(Arc::clone(&steward), listener));
@@ -114,7 +118,7 @@ async fn bind(port: u16) -> Result<TcpListener, Failure> {
 /// The line that launchers wait for.
 #[expect(clippy::print_stderr, reason = "launchers read this line from stderr")]
 fn announce(steward: &Steward) {
-    eprintln!("\nDevTools listening on {}", steward.websocket());
+    eprintln!("\nDevTools listening on {}", steward.websocket(&steward.authority()));
 }
 
 fn unserved(what: &str, error: &std::io::Error) -> Failure {

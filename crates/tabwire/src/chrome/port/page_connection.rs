@@ -47,17 +47,26 @@ impl PageLine {
 
     /// Serves a client until it, the page or the browser goes.
     pub(super) async fn serve(mut self, steward: &Steward, mut source: FrameSource, mut sink: FrameSink) {
+        let frames = steward.client_frames();
         loop {
             let is_done = tokio::select! {
                 read = source.next() => match read {
                     Ok(Some(Framed::Frame(frame))) => {
+                        if let Some(frames) = &frames {
+                            frames.asked(&frame);
+                        }
                         self.link.sink.send(to_page(frame, &self.session)).await.is_err()
                     }
                     _ => return,
                 },
                 read = self.link.source.next() => match read {
                     Ok(Some(Framed::Frame(frame))) => match from_page(frame, &self.session) {
-                        Passage::Through(frame) => sink.send(frame).await.is_err(),
+                        Passage::Through(frame) => {
+                            if let Some(frames) = &frames {
+                                frames.told(&frame);
+                            }
+                            sink.send(frame).await.is_err()
+                        }
                         Passage::Nobodys => false,
                         Passage::End => true,
                     },

@@ -1,6 +1,6 @@
 //! What all clients of one port share: the browser that is kept for them, who is connected, and how it all ends.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,11 +9,15 @@ use bytes::BytesMut;
 use serde_json::{Value, json};
 use tabwire_browser::{DebuggingPipe, new_instance_id};
 use tabwire_cdp::{Framed, TaskGroup};
+use tabwire_daemon::Paths;
 use tabwire_wire::api::{ChromeEndReason, ChromeOpening};
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::sync::{Mutex, Notify, watch};
 
 use super::link::{Link, hand_over};
+use super::protocol::{self, Described};
+use crate::chrome::frame_log::{ClientFrames, FrameLog};
+use crate::chrome::frame_tap::Line;
 use crate::chrome::lifecycle::{Found, Front, Lifecycle};
 use crate::chrome::log;
 use crate::chrome::plan::Plan;
@@ -26,6 +30,13 @@ pub(super) enum Finish {
     Done,
     /// The browser is lost for good.
     Failed(Failure),
+}
+
+/// Where we are: our files, and the port that is listened on.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) paths: Paths,
+    pub(super) port: u16,
 }
 
 /// Which browser a line goes to: counted up each time one is brought back.
@@ -43,12 +54,16 @@ struct Own {
 /// What all clients of one port share.
 #[derive(Debug)]
 pub(super) struct Steward {
-    socket: PathBuf,
+    paths: Paths,
+    /// Where frames are written, if they are wanted.
+    frames: Option<FrameLog>,
     opening: ChromeOpening,
     port: u16,
     path: String,
     found: Found,
     own: Mutex<Own>,
+    /// Held by who asks for the protocol, so that a crowd takes one thread.
+    protocol_turn: Mutex<()>,
     clients: AtomicUsize,
     clients_changed: Notify,
     closes_browser: AtomicBool,
@@ -75,12 +90,12 @@ impl Steward {
     pub(super) async fn open(
         plan: Plan,
         pipe: Option<DebuggingPipe>,
-        socket: PathBuf,
-        port: u16,
+        frames: Option<FrameLog>,
+        Place { paths, port }: Place,
         tasks: TaskGroup,
     ) -> Result<Arc<Self>, Failure> {
         let opening = plan.opening;
-        let link = Link::open(socket.clone(), own_opening(&opening)).await?;
+        let link = Link::open(paths.socket(), own_opening(&opening)).await?;
         let found = link.found();
         let mut life = Lifecycle::new(Front::Port);
         life.obtained(found);
@@ -92,8 +107,10 @@ impl Steward {
             clients_changed: Notify::new(),
             closes_browser: AtomicBool::new(false),
             finish: watch::Sender::new(None),
-            socket,
+            paths,
+            frames,
             opening,
+            protocol_turn: Mutex::new(()),
             port,
             found,
             tasks,
@@ -106,7 +123,8 @@ impl Steward {
 
     /// Has the launcher served on its pipe too. What ends a stand-in on a pipe ends this one.
     async fn serve_pipe(self: &Arc<Self>, pipe: DebuggingPipe) -> Result<(), Failure> {
-        let mut ending = hand_over(self.socket.clone(), self.opening.clone(), pipe).await?;
+        let line = Line::new(pipe, self.frames.as_ref())?;
+        let mut ending = hand_over(self.paths.socket(), self.opening.clone(), line).await?;
         let steward = Arc::clone(self);
         self.tasks.start("pipe", async move {
             let end = ending.wait().await;
@@ -128,7 +146,7 @@ impl Steward {
     pub(super) async fn open_link(&self) -> Result<(Link, Generation), Failure> {
         let generation = self.own.lock().await.generation;
         let opening = ChromeOpening { outlives_browser: true, ..self.opening.clone() };
-        Ok((Link::open(self.socket.clone(), opening).await?, generation))
+        Ok((Link::open(self.paths.socket(), opening).await?, generation))
     }
 
     /// Opens the line of a client of one page, which may be anybody's. A browser that is gone is brought back for that.
@@ -138,7 +156,7 @@ impl Steward {
     pub(super) async fn open_page_link(&self) -> Result<Link, Failure> {
         // As for every other question, so that all clients have one browser.
         self.ask("Browser.getVersion", json!({})).await?;
-        Link::open(self.socket.clone(), own_opening(&self.opening)).await
+        Link::open(self.paths.socket(), own_opening(&self.opening)).await
     }
 
     /// Brings the browser back for a client that lost it: the live one on the profile, else a new one. Another client
@@ -152,7 +170,7 @@ impl Steward {
             return Ok(Found::Attached);
         }
         own.link.ending.hang_up().await;
-        own.link = Link::open(self.socket.clone(), own_opening(&self.opening)).await?;
+        own.link = Link::open(self.paths.socket(), own_opening(&self.opening)).await?;
         own.generation = Generation(lost.0 + 1);
         Ok(own.link.found())
     }
@@ -174,6 +192,26 @@ impl Steward {
         own.ask(method, &params).await.ok_or_else(|| {
             Failure::new(ErrorCode::BrowserGone, format!("The browser did not answer {method}."))
         })
+    }
+
+    /// Which protocol the browser speaks, in Chrome's own words.
+    ///
+    /// # Errors
+    /// When that cannot be learned; the browser may be well.
+    pub(super) async fn describe_protocol(&self, product: String) -> Result<String, Failure> {
+        let _turn = self.protocol_turn.lock().await;
+        let opened = self.own.lock().await.link.opened.clone();
+        let is_in_reach = self.opening.windows.as_ref().is_none_or(|windows| windows.shares_loopback);
+        let port = opened.debugging_port.filter(|_| is_in_reach);
+        let browser = Described { product, executable: opened.executable, port };
+        let paths = self.paths.clone();
+        let told = tokio::task::spawn_blocking(move || protocol::describe(&browser, &paths)).await;
+        told.map_err(|error| Failure::new(ErrorCode::Internal, format!("Asking ended early: {error}.")))?
+    }
+
+    /// Where the frames of one more client are written, if they are wanted.
+    pub(super) fn client_frames(&self) -> Option<ClientFrames> {
+        self.frames.as_ref().map(FrameLog::client)
     }
 
     /// Counts a client.
@@ -252,8 +290,14 @@ impl Steward {
         &self.path
     }
 
-    pub(super) fn websocket(&self) -> String {
-        format!("ws://127.0.0.1:{}{}", self.port, self.path)
+    /// Where the browser's websocket is, for who knows us under a name.
+    pub(super) fn websocket(&self, host: &str) -> String {
+        format!("ws://{host}{}", self.path)
+    }
+
+    /// The name and port of this machine that we listen on.
+    pub(super) fn authority(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 }
 

@@ -136,3 +136,29 @@ fn with_one_loopback_the_listening_port_is_not_asked_for_again() {
     let plan = WindowsPlan::make(&line(&["--remote-debugging-port=9222"]), &settings).unwrap();
     assert_eq!((plan.wish.shares_loopback, plan.wish.port), (true, WindowsPort::Any));
 }
+
+#[test]
+fn the_script_ends_only_what_it_has_looked_at_and_knows_every_word() {
+    let part = |start: &str| {
+        let (_, rest) = SCRIPT.split_once(start).unwrap();
+        rest.split("\n}\n").next().unwrap()
+    };
+    let answer = part("function Answer");
+    for word in ["find", "port", "launch", "version", "stop", "open", "close"] {
+        assert!(answer.contains(&format!("'{word}' {{")), "{word}");
+    }
+    // Profile and main process first, then port, window and program, and only then the end.
+    let (find, stop) = (part("function Find-Browsers"), part("function Stop-Browser"));
+    assert!(find.contains("-not ($_.CommandLine -match '--type=')") && find.contains("-eq $wanted"));
+    let places = [
+        "Find-Browsers $request.profile",
+        "$browser.port -ne",
+        "-not $browser.headless",
+        "$browser.executable -ne",
+    ];
+    let end = stop.find("Stop-Process -Id $browser.pid -Force").unwrap();
+    for check in places {
+        assert!(stop.find(check).is_some_and(|at| at < end), "{check}");
+    }
+    assert_eq!(SCRIPT.matches("Stop-Process").count(), 1, "nothing else ends a process");
+}

@@ -13,11 +13,20 @@ pub(super) fn check(visit: &Visit<'_>) -> Finding {
     let shown = path.display();
     let read = Reader::open(&path).and_then(|reader| {
         reader.last(&Filter::default(), 1)?;
-        reader.ends()
+        Ok((reader.is_behind(), reader.ends()?))
     });
     let error = match read {
-        Ok(None) | Err(JournalError::Missing) => return Finding::ok(CODE, "Nothing is in it yet."),
-        Ok(Some(_)) | Err(JournalError::Older { .. }) => return Finding::ok(CODE, "It can be read."),
+        Ok((true, _)) => {
+            return Finding::warning(
+                CODE,
+                format!("The newest rows are not in the journal {shown} yet: they wait beside it."),
+                "See whether another program holds it open; `tabwire daemon stop` brings them in.",
+            );
+        }
+        Ok((false, None)) | Err(JournalError::Missing) => return Finding::ok(CODE, "Nothing is in it yet."),
+        Ok((false, Some(_))) | Err(JournalError::Older { .. }) => {
+            return Finding::ok(CODE, "It can be read.");
+        }
         Err(error) => error,
     };
     let sentence = format!("The journal {shown} cannot be used: {error}.");

@@ -1,0 +1,183 @@
+//! A program that stands in for Chrome when something is killed: every launcher, every way to speak to it.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::cdp_client::CdpClient;
+use crate::chrome_launcher::{Launcher, ORPHAN_SECONDS, browser, stand_ins};
+use crate::chromium::Chromium;
+use crate::fixture_site::FixtureSite;
+use crate::port_chrome::PortChrome;
+use crate::process::{is_running, kill, signal};
+use crate::waiting::eventually;
+use crate::world::{World, await_end};
+
+/// A directory for a profile in a world.
+fn profile(world: &World, name: &str) -> String {
+    world.home().join(name).to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_library_by_pipe_is_told_that_its_browser_was_killed_and_launches_it_again() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.expect_litter();
+    let both = "--remote-debugging-pipe --remote-debugging-port=0";
+    for (tool, arguments) in [("playwright", ""), ("puppeteer-pipe", both), ("playwright-persistent", "")] {
+        let directory = profile(&world, tool);
+        let mut more = vec!["--arguments", arguments];
+        if tool != "playwright" {
+            more.extend(["--profile", &directory]);
+        }
+        let mut launcher = Launcher::start(&world, tool, &more);
+        launcher.title(&site.page("/plain"));
+        let (first, first_stand_ins) = (browser(&world), stand_ins(&world));
+        kill(first.pid);
+        assert_eq!(launcher.next_line(), json!({"disconnected": true}), "{tool} {arguments}");
+        await_end("the stand-in", ORPHAN_SECONDS, &first_stand_ins);
+        drop(launcher);
+        // On the profile that the killed one has left as it was.
+        if tool == "playwright-persistent" {
+            let mut again = Launcher::start(&world, tool, &more);
+            assert!(!again.title(&site.page("/plain")).is_empty(), "{tool}");
+            let second = browser(&world);
+            assert_ne!(second.pid, first.pid, "{tool}");
+            again.close();
+            await_end("the browser", ORPHAN_SECONDS, &[second]);
+        }
+    }
+}
+
+#[test]
+fn a_library_on_a_port_goes_on_in_another_browser_when_its_own_was_killed() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.expect_litter();
+    let log = world.home().join("stand-in.log");
+    let world = world.with("TABWIRE_CHROME_LOG", log.to_string_lossy());
+    let directory = profile(&world, "profile");
+    let mut launcher = Launcher::start(&world, "puppeteer-port", &["--profile", &directory]);
+    launcher.title(&site.page("/plain"));
+    let (first, first_stand_ins) = (browser(&world), stand_ins(&world));
+    kill(first.pid);
+    eventually("the loss is noticed", 15, || {
+        std::fs::read_to_string(&log).is_ok_and(|log| log.contains("runtimeState=\"degraded\""))
+    });
+    assert_eq!(launcher.tell(&json!({"fresh": true})), json!({"fresh": true}));
+    assert!(!launcher.title(&site.page("/plain")).is_empty());
+    let second = browser(&world);
+    assert_ne!(second.pid, first.pid);
+    assert!(first_stand_ins.iter().all(|one| is_running(one.pid)), "the stand-in has stayed");
+    launcher.close();
+    await_end("the stand-in", ORPHAN_SECONDS, &first_stand_ins);
+    await_end("the browser", ORPHAN_SECONDS, &[second]);
+}
+
+#[test]
+fn nothing_is_orphaned_when_playwright_or_an_mcp_server_is_killed() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.expect_litter();
+    let page = site.page("/plain");
+    for (tool, open) in [
+        ("playwright", None),
+        ("chrome-devtools-mcp", Some("new_page")),
+        ("playwright-mcp", Some("browser_navigate")),
+    ] {
+        let directory = profile(&world, tool);
+        let (launcher, victim) = match open {
+            None => {
+                let mut launcher = Launcher::start(&world, tool, &[]);
+                launcher.title(&page);
+                let pid = launcher.pid();
+                (launcher, pid)
+            }
+            Some(open) => {
+                let mut launcher = Launcher::start_server(&world, tool, &["--profile", &directory]);
+                let opened = launcher.tell(&json!({"call": open, "arguments": {"url": page}}));
+                assert_eq!(opened["failed"], false, "{tool}: {opened}");
+                let server = launcher.server();
+                (launcher, server)
+            }
+        };
+        let (browser, stand_ins) = (browser(&world), stand_ins(&world));
+        kill(victim);
+        await_end(&format!("the stand-in of {tool}"), ORPHAN_SECONDS, &stand_ins);
+        await_end(&format!("the browser of {tool}"), ORPHAN_SECONDS, &[browser]);
+        drop(launcher);
+    }
+}
+
+#[test]
+fn on_a_port_a_killed_daemon_takes_its_browser_along_and_the_stand_in_waits_for_the_next_request() {
+    let world = World::new();
+    world.expect_litter();
+    let directory = profile(&world, "profile");
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let mut client = CdpClient::connect(&chrome.address);
+    let first = browser(&world);
+    kill(world.daemon_pid());
+    await_end("the browser after its daemon", ORPHAN_SECONDS, &[first]);
+    assert!(is_running(chrome.pid()));
+    // All that is asked meanwhile waits for the browser that the first question brings back, and is answered once.
+    let asked: Vec<u64> = ["Target.getTargets", "Browser.getVersion", "Target.getBrowserContexts"]
+        .into_iter()
+        .map(|method| client.send(method, json!({}), None))
+        .collect();
+    let deadline = Instant::now() + Duration::from_secs(40);
+    let mut answers = BTreeMap::new();
+    while answers.len() < asked.len() {
+        let message = client.read_message(deadline).expect("it is there").expect("all are answered");
+        if let Some(id) = message["id"].as_u64() {
+            assert!(message["result"].is_object(), "{message}");
+            assert!(
+                asked.contains(&id) && answers.insert(id, ()).is_none(),
+                "each is answered once: {message}"
+            );
+        }
+    }
+    assert!(chrome.log().contains("recoveryAttempt=1") && !chrome.log().contains("recoveryAttempt=2"));
+    // Asked to end while its browser is gone, it ends, and starts none for that.
+    kill(browser(&world).pid);
+    chrome.degrades(2);
+    signal(chrome.pid(), rustix::process::Signal::TERM);
+    assert_eq!(chrome.end(), Some(0));
+    eventually("no browser is there", ORPHAN_SECONDS, || world.browser_processes().is_empty());
+}
+
+#[test]
+fn a_recovery_attaches_to_a_live_browser_on_the_profile_before_it_starts_one() {
+    let world = World::new();
+    world.expect_litter();
+    let directory = profile(&world, "profile");
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let mut client = CdpClient::connect(&chrome.address);
+    kill(browser(&world).pid);
+    chrome.degrades(1);
+    // Somebody else starts a browser on the profile meanwhile.
+    let mut other = Launcher::start(&world, "puppeteer-pipe", &["--profile", &directory]);
+    let theirs = browser(&world);
+    client.call("Browser.getVersion", json!({}), None);
+    assert!(chrome.log().contains("recoveryResult=\"attached\""), "{}", chrome.log());
+    assert_eq!(browser(&world).pid, theirs.pid);
+    assert_eq!(other.tell(&json!({"fresh": true})), json!({"fresh": true}));
+    drop(chrome);
+    assert_eq!(other.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}), "it is the other's still");
+    other.close();
+    await_end("the browser", ORPHAN_SECONDS, &[theirs]);
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_start_is_said_and_nothing_is_started() {
+    let world = World::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = format!("--remote-debugging-port={}", taken.local_addr().expect("bound").port());
+    let refused = world.run(&["chrome", "--headless", &port]);
+    assert_eq!((refused.code, refused.stderr.contains("cannot be listened on")), (1, true), "{refused:?}");
+    // A browser of somebody else's that nobody can attach to.
+    let mut other = Chromium::without_port();
+    let directory = other.profile().to_string_lossy().into_owned();
+    let refused =
+        world.run(&["chrome", "--headless", "--remote-debugging-port=0", "--user-data-dir", &directory]);
+    assert_eq!((refused.code, refused.stderr.contains("PROFILE_LOCKED")), (1, true), "{refused:?}");
+    assert!(other.is_running() && world.browser_processes().is_empty());
+}

@@ -29,6 +29,11 @@ impl FixtureSite {
         self.site.visits(path)
     }
 
+    /// Waits until `/held?gate=…` with this gate was asked for; false when that takes minutes.
+    pub(crate) async fn is_held(&self, gate: &str) -> bool {
+        self.site.is_held(gate).await
+    }
+
     /// The address of a page on one of its sites.
     pub(crate) fn url(&self, site: &str, path: &str) -> String {
         self.site.url(site, path)

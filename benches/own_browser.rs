@@ -60,8 +60,8 @@ async fn run() {
     let client = over_websocket(&world.text(&["cdp-url", "--quiet"]), &tasks).await;
     let worker = worker_of(&user).await;
     round_trips(&client, &worker).await;
-    floods("through the daemon", &client).await;
-    floods("over a bare websocket", &user).await;
+    floods("through the daemon", &client, &user).await;
+    floods("over a bare websocket", &user, &user).await;
     lazy_and_eager(&client, &worker).await;
     sixty_tabs(&world, &user).await;
 }
@@ -241,15 +241,16 @@ async fn clicks(page: &CdpSession) -> Sample {
 }
 
 /// What a flood costs a click: through the daemon, and over the browser's own socket, where all of it is the browser's.
-async fn floods(line: &str, client: &Connection) {
+/// The user looks at the tab: one that is not in front lags behind its own flood by seconds, whoever drives it.
+async fn floods(line: &str, client: &Connection, user: &Connection) {
     let target = open(client, "about:blank").await;
+    ask(&user.browser(), "Target.activateTarget", json!({"targetId": target})).await;
     let page = attach(client, &target).await;
     ask(&page, "Runtime.enable", json!({})).await;
     let button = "document.body.innerHTML = '<button style=\"position: fixed; inset: 0\">Press</button>'; onclick = () => { window.count = (window.count ?? 0) + 1; }; 0";
     evaluate(&page, button).await;
     clicks(&page).await;
     let quiet = clicks(&page).await;
-    // A tab that is not in front has its timers slowed down, and a worker has not.
     let each = EVENTS_A_SECOND / 100;
     let flood = format!(
         "window.logged = 0; window.ticks = new Worker('data:text/javascript,setInterval(() => postMessage(0), 10)');\

@@ -1,6 +1,7 @@
-// What is said on the line: answers at once, events in their order behind them. What waits is bounded: when much does,
-// the few events that nothing is built on are left out, and a tab that floods the line all the same is let go of. Knows
-// nothing of dialling, nor of what is said.
+// What is said on the line: answers at once, events in their order behind them. Few events go at once; those of a flood
+// are gathered and go together, as lines of one message, because each message costs more than what it says.
+// What waits is bounded: when much does, the few events that nothing is built on are left out, and a tab that floods the
+// line all the same is let go of. Knows nothing of dialling, nor of what is said.
 
 /** What may lie in the socket itself, where nothing overtakes it. */
 const AHEAD_BYTES = 64 * 1024;
@@ -10,6 +11,9 @@ const ROOM_BYTES = 4 * 1024 * 1024;
 const CEILING_BYTES = 32 * 1024 * 1024;
 /** How long until a socket that was full is looked at again. */
 const LOOK_MS = 2;
+/** How long the events of a flood are gathered, and how many in that time are none yet. */
+const GATHER_MS = 4;
+const FEW_EVENTS = 8;
 
 let socket = null;
 /** What waits, from `next` on: text, the tab it is about, and the socket it is for, if it is for no other. */
@@ -19,6 +23,8 @@ let bytes = 0;
 let left = 0;
 let toldLeft = 0;
 let look = null;
+let gathering = null;
+let few = 0;
 let letGo = () => {};
 
 /** How many events were left out. */
@@ -41,9 +47,11 @@ export function close() {
   socket = null;
 }
 
-/** Says something now, before all that waits. */
+/** Says something now: behind what is gathered if that fits, or else before all that waits. */
 export function sayFirst(message, to = socket) {
-  if (to?.readyState === WebSocket.OPEN) to.send(JSON.stringify(message));
+  if (to?.readyState !== WebSocket.OPEN) return;
+  if (to === socket && next < waiting.length && bytes < AHEAD_BYTES) pump();
+  to.send(JSON.stringify(message));
 }
 
 /** Says something after all that waits, on this line or not at all. */
@@ -65,27 +73,32 @@ export function tellIfRoom(event) {
 }
 
 function push(one) {
-  if (next === waiting.length && hasRoom()) return send(one);
   waiting.push(one);
   bytes += one.text.length;
-  look ??= setTimeout(pump, LOOK_MS);
+  if (gathering === null) gatherAfter(FEW_EVENTS);
+  few -= 1;
+  if (few >= 0 && look === null) pump();
+}
+
+/** Gathers what comes in the next moment, except for the first few. */
+function gatherAfter(count) {
+  few = count;
+  gathering = setTimeout(() => {
+    gathering = null;
+    if (next === waiting.length) return;
+    if (look === null) pump();
+    // It was a flood, so it goes on being one until a moment passes with nothing to tell.
+    gatherAfter(0);
+  }, GATHER_MS);
 }
 
 const hasRoom = () => socket?.readyState === WebSocket.OPEN && socket.bufferedAmount < AHEAD_BYTES;
 
-function send({ text, to }) {
-  if (to === undefined || to === socket) socket.send(text);
-}
-
+/** Says what waits, as far as there is room. */
 function pump() {
   clearTimeout(look);
   look = null;
-  while (next < waiting.length && hasRoom()) {
-    const one = waiting[next];
-    next += 1;
-    bytes -= one.text.length;
-    send(one);
-  }
+  while (next < waiting.length && hasRoom()) sendTogether();
   if (next < waiting.length) {
     if (socket !== null) look = setTimeout(pump, LOOK_MS);
     return;
@@ -93,6 +106,20 @@ function pump() {
   waiting = [];
   next = 0;
   if (left !== toldLeft && hasRoom()) tellLeftOut();
+}
+
+/** Says as much in one message as may lie in the socket. */
+function sendTogether() {
+  const lines = [];
+  let size = 0;
+  while (next < waiting.length && size < AHEAD_BYTES) {
+    const { text, to } = waiting[next];
+    next += 1;
+    size += text.length;
+    if (to === undefined || to === socket) lines.push(text);
+  }
+  bytes -= size;
+  if (lines.length > 0) socket.send(lines.join("\n"));
 }
 
 /** A sign of life, and what was left out so far. */

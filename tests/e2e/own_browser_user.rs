@@ -59,6 +59,8 @@ fn t15_questions_are_answered_in_the_popup_and_the_first_answer_counts() {
     popup.shows("wants to run code in pages of");
     popup.press("No");
     assert_eq!(ended(running).failure(), ("POLICY_DENIED".to_owned(), 3));
+    popup.shows_no_more("wants to run code in pages of");
+    popup.shows("Refused lately 1");
     popup.press("Refused lately");
     popup.shows("the policy: ");
 

@@ -1,6 +1,7 @@
 //! A program that listens where the daemon would and speaks its protocol without knowing the key. Shares no code with
 //! it.
 
+use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
@@ -17,6 +18,8 @@ pub(crate) struct Squatted {
     stream: TcpStream,
     /// The head of the visitor's request.
     pub(crate) head: String,
+    /// What came together with what was read last.
+    waiting: VecDeque<Value>,
 }
 
 /// Takes the next visitor and agrees to its websocket.
@@ -45,7 +48,7 @@ pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
         base64(&digest)
     );
     stream.write_all(answer.as_bytes()).expect("the visitor reads");
-    Squatted { stream, head }
+    Squatted { stream, head, waiting: VecDeque::new() }
 }
 
 impl Squatted {
@@ -74,6 +77,15 @@ impl Squatted {
 
     /// The next message; nothing when the visitor has left.
     pub(crate) fn next(&mut self) -> Option<Value> {
+        if self.waiting.is_empty() {
+            let message = self.read()?;
+            let lines = message.split(|byte| *byte == b'\n');
+            self.waiting.extend(lines.map(|line| serde_json::from_slice::<Value>(line).expect("JSON")));
+        }
+        self.waiting.pop_front()
+    }
+
+    fn read(&mut self) -> Option<Vec<u8>> {
         let deadline = Instant::now() + PATIENCE;
         let mut message = Vec::new();
         loop {
@@ -107,7 +119,7 @@ impl Squatted {
                 _ => continue,
             }
             if head[0] & 0x80 != 0 {
-                return Some(serde_json::from_slice(&message).expect("JSON"));
+                return Some(message);
             }
         }
     }

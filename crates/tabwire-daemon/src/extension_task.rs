@@ -142,7 +142,12 @@ impl ExtensionTask {
 
     fn handle(&mut self, woken: Woken) -> Next {
         match woken {
-            Woken::Line(Ok(Some(Framed::Frame(frame)))) => self.extension_said(&frame),
+            Woken::Line(Ok(Some(Framed::Frame(frame)))) => {
+                // What comes in a row comes together; no message has a line break in it.
+                for message in frame.as_ref().split(|byte| *byte == b'\n') {
+                    self.extension_said(message);
+                }
+            }
             Woken::Line(_) | Woken::LineTook(Err(_)) => return self.line_lost(),
             Woken::LineTook(Ok(())) => {
                 if let Some(line) = &mut self.line {

@@ -11,7 +11,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use serde_json::{Value, json};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{CdpSession, Connection, PipeSink, PipeSource, TaskGroup};
-use tabwire_testkit::bench::{Sample, TabwireWorld, micros, ratio};
+use tabwire_testkit::bench::{Sample, TabwireWorld, detached, micros, ratio};
 use tabwire_wire::{CdpSessionId, TargetId};
 
 const ROUNDS: usize = 8;
@@ -95,11 +95,11 @@ fn main() {
 }
 
 fn direct() -> Command {
-    Command::new(browser_program())
+    detached(browser_program())
 }
 
 fn stand_in(world: &TabwireWorld) -> Command {
-    world.command(&["chrome"])
+    world.detached_command(&["chrome"])
 }
 
 async fn launches(world: &TabwireWorld, home: &Path, tasks: &TaskGroup) {

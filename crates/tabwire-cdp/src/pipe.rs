@@ -63,14 +63,11 @@ impl PipeSource {
             if buffer.capacity() - buffer.len() < chunk / 2 {
                 buffer.reserve(chunk);
             }
-            match self.receiver.try_read_buf(buffer) {
+            match self.receiver.read_buf(buffer).await {
                 Ok(read) => return Ok(read),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(TransportError::io("reading from the browser", &error)),
             }
-            let ready = self.receiver.readable().await;
-            ready.map_err(|error| TransportError::io("reading from the browser", &error))?;
         }
     }
 }

@@ -7,6 +7,7 @@ use std::os::unix::net::UnixStream as StdUnixStream;
 
 use bytes::BytesMut;
 use rustix::fs::FileType;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
@@ -32,17 +33,11 @@ impl ReadEnd {
         }
     }
 
-    pub(crate) fn try_read_buf(&self, buffer: &mut BytesMut) -> io::Result<usize> {
+    /// Waits for bytes. One read that does not fill the buffer tells that there are no more: no second one is made.
+    pub(crate) async fn read_buf(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
-            Self::Pipe(pipe) => pipe.try_read_buf(buffer),
-            Self::Socket(socket) => socket.try_read_buf(buffer),
-        }
-    }
-
-    pub(crate) async fn readable(&self) -> io::Result<()> {
-        match self {
-            Self::Pipe(pipe) => pipe.readable().await,
-            Self::Socket(socket) => socket.readable().await,
+            Self::Pipe(pipe) => pipe.read_buf(buffer).await,
+            Self::Socket(socket) => socket.read_buf(buffer).await,
         }
     }
 }

@@ -123,9 +123,9 @@ impl HubTask {
             earlier_house: link.earlier_house,
             board: link.board,
             lines: HashMap::new(),
-            readers: FuturesUnordered::new(),
-            flushers: FuturesUnordered::new(),
-            placements: FuturesUnordered::new(),
+            readers: calm_set(),
+            flushers: calm_set(),
+            placements: calm_set(),
             commands,
             state,
             next_client: 0,
@@ -512,6 +512,13 @@ impl HubTask {
                 + self.lines.values().map(|line| line.queue.dropped()).sum::<u64>(),
         }
     }
+}
+
+/// A set with one in it that never ends. A set that has just asked all of its members has its task run once more, and
+/// with it wakes a thread that finds nothing to do: for every frame of the only client.
+fn calm_set<T: 'static>() -> FuturesUnordered<Boxed<T>> {
+    let never: Boxed<T> = Box::pin(std::future::pending());
+    [never].into_iter().collect()
 }
 
 async fn keeper_gone(keeper: &mut Option<KeeperLine>) {

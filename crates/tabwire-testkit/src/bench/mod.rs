@@ -1,6 +1,7 @@
 //! Ground the benches stand on: timing, a bare browser, and a world of Tabwire's own. Prints nothing itself.
 
 mod bare_browser;
+mod detached;
 mod mcp_client;
 mod mcp_peer;
 mod peer;
@@ -9,6 +10,7 @@ mod sample;
 mod tabwire_world;
 
 pub use bare_browser::{BareBrowser, FLAGS};
+pub use detached::detached;
 pub use mcp_client::McpClient;
 pub use mcp_peer::{McpDeed, McpPeer};
 pub use peer::Peer;

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use super::detached::detached;
+
 /// One home directory and the program that uses it.
 #[derive(Debug)]
 pub struct TabwireWorld {
@@ -24,7 +26,16 @@ impl TabwireWorld {
     /// A command of this world, not run yet.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+        self.prepare(Command::new(&self.program), arguments)
+    }
+
+    /// A command in a session of its own, as launchers start browsers.
+    #[must_use]
+    pub fn detached_command(&self, arguments: &[&str]) -> Command {
+        self.prepare(detached(&self.program), arguments)
+    }
+
+    fn prepare(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.args(arguments).env("TABWIRE_HOME", self.home.path()).env("TABWIRE_PORT", "0");
         command
     }

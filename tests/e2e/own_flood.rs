@@ -24,6 +24,9 @@ const LINE_BYTES: u64 = 100_000;
 /// Lines of that length that are more than the extension holds for one line, and the sockets with it.
 const TOO_MANY_LINES: u64 = 500;
 
+/// Lines that are logged at once, each of a few letters.
+const SHORT_LINES: u64 = 2_000;
+
 /// Requests that are made then.
 const REQUESTS: usize = 100;
 
@@ -181,6 +184,19 @@ fn f13_answers_overtake_events_that_wait_and_only_what_nothing_is_built_on_is_le
     let left_out = find_eventually(10, || reader.line.next()?["with"]["left_out"].as_u64());
     assert!(told < REQUESTS, "nothing had to be left out");
     assert!(left_out >= Some((REQUESTS - told) as u64), "{left_out:?} were counted, {told} told");
+}
+
+#[test]
+fn f13_events_of_a_flood_come_together_and_in_their_order() {
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, .. } = &mut flooding;
+    let before = reader.line.deliveries;
+    user.evaluate(&format!("window.flood({{lines: {SHORT_LINES}, bytes: 10}})"), page);
+    let settled = reader.ask("settle", &json!({"tab": tab}));
+    let lines: Vec<u64> = reader.read_to(settled).iter().filter_map(line_of).collect();
+    assert_eq!(lines, (0..SHORT_LINES).collect::<Vec<_>>(), "every event is told, in order");
+    let deliveries = reader.line.deliveries - before;
+    assert!(deliveries < lines.len() / 2, "{deliveries} messages for {SHORT_LINES} events");
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Squatted {
     pub(crate) head: String,
     /// What came together with what was read last.
     waiting: VecDeque<Value>,
+    /// How often something came, one thing or several together.
+    pub(crate) deliveries: usize,
 }
 
 /// Takes the next visitor and agrees to its websocket.
@@ -48,7 +50,7 @@ pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
         base64(&digest)
     );
     stream.write_all(answer.as_bytes()).expect("the visitor reads");
-    Squatted { stream, head, waiting: VecDeque::new() }
+    Squatted { stream, head, waiting: VecDeque::new(), deliveries: 0 }
 }
 
 impl Squatted {
@@ -79,6 +81,7 @@ impl Squatted {
     pub(crate) fn next(&mut self) -> Option<Value> {
         if self.waiting.is_empty() {
             let message = self.read()?;
+            self.deliveries += 1;
             let lines = message.split(|byte| *byte == b'\n');
             self.waiting.extend(lines.map(|line| serde_json::from_slice::<Value>(line).expect("JSON")));
         }

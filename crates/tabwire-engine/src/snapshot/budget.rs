@@ -46,7 +46,7 @@ fn ceiling(node: &Node) -> usize {
         Some(Options::Labels(labels)) => labels.iter().map(|label| 2 * label.as_str().len() + 3).sum(),
         _ => 20,
     };
-    let states = node.states.to_string().len();
+    let states = if node.states.is_empty() { 0 } else { node.states.to_string().len() };
     let noted = if node.note.is_some() { NOTE_CEILING } else { 0 };
     2 * cost(node) + options + states + noted
 }

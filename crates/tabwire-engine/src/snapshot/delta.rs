@@ -61,19 +61,20 @@ impl KeptLine {
 pub(crate) fn kept_lines(nodes: &[Node]) -> Vec<KeptLine> {
     let tree = Tree::new(nodes);
     let mut lines: Vec<KeptLine> = Vec::with_capacity(nodes.len());
+    let mut text = String::new();
     for (at, node) in nodes.iter().enumerate() {
         let mut handle = None;
         let mut blank = |shown: &ElementHandle| {
             handle = Some(shown.clone());
             ElementRef::BLANK
         };
-        let mut text = String::new();
+        text.clear();
         let mut writer = LineWriter { refs: &mut blank, density: Density::Dense, is_trial: false };
         writer.write(&mut text, node, Position::First, !tree.is_leaf(at), false);
         lines.push(KeptLine {
             identity: identity(node),
             depth: node.depth,
-            text: text.into_boxed_str(),
+            text: Box::from(text.as_str()),
             handle,
         });
     }

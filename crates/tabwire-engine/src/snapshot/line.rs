@@ -139,7 +139,9 @@ fn write_details(out: &mut String, node: &Node, tight: bool) {
     if let Some(level) = node.level.filter(|_| node.role.as_str() != "heading") {
         let _ = write!(out, " level={level}");
     }
-    let _ = write!(out, "{}", node.states);
+    if !node.states.is_empty() {
+        let _ = write!(out, "{}", node.states);
+    }
     if let Some(value) = &node.value {
         let _ = write!(out, " value={}", value.quoted());
     }

@@ -28,11 +28,17 @@ pub(crate) fn write_lines(nodes: &[Node], refs: &mut RefTable, spacing: Spacing)
     let density = match spacing {
         Spacing::Spacious => Density::Spacious,
         Spacing::Fitting if floor(nodes) > SNAPSHOT_SPACIOUS => Density::Dense,
-        Spacing::Fitting if measure(&tree, Density::Spacious) > SNAPSHOT_SPACIOUS => Density::Dense,
+        Spacing::Fitting if !is_short(&tree) => Density::Dense,
         Spacing::Fitting => Density::Spacious,
     };
     let mut mint = |handle: &ElementHandle| refs.mint(handle);
-    TextForm::write(&tree, &mut mint, density)
+    TextForm::write(&tree, &mut mint, density, usize::MAX)
+}
+
+/// Whether everything that is known takes little; no refs are given.
+fn is_short(tree: &Tree<'_>) -> bool {
+    let mut stand_in = |_: &ElementHandle| ElementRef::STAND_IN;
+    TextForm::write(tree, &mut stand_in, Density::Spacious, SNAPSHOT_SPACIOUS).len() <= SNAPSHOT_SPACIOUS
 }
 
 /// Less than the text of these nodes can have.
@@ -43,19 +49,22 @@ fn floor(nodes: &[Node]) -> usize {
 /// How long the text would be; no refs are given.
 pub(crate) fn measure(tree: &Tree<'_>, density: Density) -> usize {
     let mut stand_in = |_: &ElementHandle| ElementRef::STAND_IN;
-    TextForm::write(tree, &mut stand_in, density).len()
+    TextForm::write(tree, &mut stand_in, density, usize::MAX).len()
 }
 
 struct TextForm<'t, 'r> {
     tree: &'t Tree<'t>,
     lines: LineWriter<'r>,
     out: String,
+    /// Nothing is written beyond this many bytes.
+    ceiling: usize,
 }
 
 impl<'t, 'r> TextForm<'t, 'r> {
-    fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density) -> String {
-        let mut form =
-            TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out: String::new() };
+    /// Writes the text, or the beginning of one that goes beyond the ceiling.
+    fn write(tree: &'t Tree<'t>, refs: &'r mut Refs<'r>, density: Density, ceiling: usize) -> String {
+        let out = String::with_capacity(SNAPSHOT_SPACIOUS * 2);
+        let mut form = TextForm { tree, lines: LineWriter { refs, density, is_trial: false }, out, ceiling };
         form.write_siblings(tree.top().collect(), 0);
         form.out
     }
@@ -64,7 +73,7 @@ impl<'t, 'r> TextForm<'t, 'r> {
     fn write_siblings(&mut self, siblings: Vec<usize>, indent: usize) {
         let siblings: Vec<usize> = siblings.into_iter().map(|at| self.dissolved(at)).collect();
         let mut rest = siblings.as_slice();
-        while let Some(first) = rest.first().copied() {
+        while let Some(first) = rest.first().copied().filter(|_| self.out.len() <= self.ceiling) {
             let run = self.run_length(rest);
             for _ in 0..indent {
                 self.out.push_str("  ");

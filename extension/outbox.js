@@ -85,7 +85,8 @@ function gatherAfter(count) {
   few = count;
   gathering = setTimeout(() => {
     gathering = null;
-    if (next === waiting.length) return;
+    // Without a line all of it waits for the next one.
+    if (next === waiting.length || socket === null) return;
     if (look === null) pump();
     // It was a flood, so it goes on being one until a moment passes with nothing to tell.
     gatherAfter(0);

@@ -1,10 +1,8 @@
 //! A browser without Tabwire, for comparison: Chromium with a debugging port, ended on drop.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-use super::detached::detached;
 
 /// A running browser with a debugging port.
 #[derive(Debug)]
@@ -63,7 +61,7 @@ impl BareBrowser {
         std::fs::create_dir(&own)
             .and_then(|()| std::fs::write(own.join("Preferences"), PREFERENCES))
             .expect("written");
-        let child = detached(executable)
+        let child = Command::new(executable)
             .args(FLAGS)
             .args(prepare(profile.path()))
             .arg("--remote-debugging-port=0")

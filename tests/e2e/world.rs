@@ -306,8 +306,11 @@ fn is_settled(session: &Value, all: &[Value]) -> bool {
         |other: &&Value| other["browser_pid"] == session["browser_pid"] && session["browser_pid"].is_u64();
     let engines = all.iter().filter(shares).count().max(1) as u64;
     let is_gone = session["state"] != "active";
-    let is_idle = number("clients") <= engines && number("pending") == 0;
-    is_gone || is_idle && number("held") <= engines * (1 + number("tabs"))
+    // What is asked of a page that has crashed waits until it is loaded again, as in Chromium.
+    let has_crashed = session["crashed_tabs"].as_array().is_some_and(|tabs| !tabs.is_empty());
+    let waiting = if has_crashed { number("pending") } else { 0 };
+    let is_idle = number("clients") <= engines && number("pending") == waiting;
+    is_gone || is_idle && number("held") <= engines * (1 + number("tabs")) + waiting
 }
 
 impl Drop for World {

@@ -83,6 +83,9 @@ pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
 /// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
 pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
 
+/// How long the news of a frame that went to another process is waited for.
+pub const MOVE_PATIENCE: Duration = Duration::from_millis(500);
+
 /// How long a page that is on its way to another document is given to get there before something on it is pressed that
 /// a ref stood for: what is pressed in that moment may go to the other document.
 pub const LEAVE_PATIENCE: Duration = Duration::from_millis(250);

@@ -27,6 +27,7 @@ use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting
 use crate::evaluation::Evaluation;
 use crate::frame_table::{FrameTable, WorldId};
 use crate::frame_veil::FrameVeil;
+use crate::limits::MOVE_PATIENCE;
 use crate::network::Containment;
 use crate::page_agent::page_agent;
 use crate::snapshot::{ElementKey, PageText};
@@ -161,18 +162,45 @@ impl CdpDriver {
             execution_context_id: WorldId,
         }
         self.ready(deadline).await?;
-        let found = self.frames().find(frame);
-        let (session, world) = found.ok_or_else(|| frame_gone(frame))?;
-        if let Some(world) = world {
-            return Ok((session, world));
+        let mut may_move = true;
+        loop {
+            let found = self.frames().find(frame);
+            let (session, world) = found.ok_or_else(|| frame_gone(frame))?;
+            if let Some(world) = world {
+                return Ok((session, world));
+            }
+            let params = json!({"frameId": frame, "worldName": self.inner.world});
+            let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
+            match made.and_then(|made| made.to::<Made>()) {
+                Ok(Made { execution_context_id: world }) => {
+                    self.install(&session, world, deadline).await?;
+                    self.frames().world_made(frame, world, &session);
+                    return Ok((session, world));
+                }
+                // The news of where it is now comes behind the answer.
+                Err(error) if may_move && is_frame_elsewhere(&error) => {
+                    may_move = false;
+                    self.await_move(frame, &session, deadline).await;
+                }
+                Err(error) => return Err(self.meaning_in(frame, error)),
+            }
         }
-        let params = json!({"frameId": frame, "worldName": self.inner.world});
-        let made = session.send("Page.createIsolatedWorld", &params, deadline).await;
-        let made: Made = made.and_then(|made| made.to()).map_err(|error| self.meaning_in(frame, error))?;
-        let world = made.execution_context_id;
-        self.install(&session, world, deadline).await?;
-        self.frames().world_made(frame, world, &session);
-        Ok((session, world))
+    }
+
+    /// Waits a moment until a frame is in another process than this session's, or gone.
+    async fn await_move(&self, frame: &FrameId, from: &CdpSession, deadline: Deadline) {
+        let until = deadline.instant().min(tokio::time::Instant::now() + MOVE_PATIENCE);
+        let moved = async {
+            loop {
+                let stirred = self.inner.stirred.notified();
+                let is_there = self.frames().find(frame).is_some_and(|(at, _)| at.id() == from.id());
+                if !is_there {
+                    return;
+                }
+                stirred.await;
+            }
+        };
+        let _ = tokio::time::timeout_at(until, moved).await;
     }
 
     /// Runs the agent's script in a world.
@@ -435,6 +463,11 @@ fn random_world() -> String {
 
 fn is_missing_world(error: &CdpError) -> bool {
     matches!(error, CdpError::Protocol { message, .. } if message.contains("Cannot find context"))
+}
+
+/// Whether a process does not have the frame: it is in another, or gone.
+fn is_frame_elsewhere(error: &CdpError) -> bool {
+    matches!(error, CdpError::Protocol { message, .. } if message.contains("No frame for given id"))
 }
 
 fn is_document_gone(error: &CdpError) -> bool {

@@ -25,24 +25,36 @@ use stage::{Stage, Tab};
 /// Pages that are looked at side by side; more only make each other slow.
 const TABS: usize = 2;
 
+/// How often a page that differs is looked at again.
+const LOOKS_AGAIN: usize = 2;
+
 #[tokio::test]
 async fn the_agent_agrees_with_chromes_accessibility_tree() {
     let pages = corpus::pages();
     assert!(pages.len() >= 150, "a corpus of {} pages", pages.len());
     let stage = Stage::start().await;
     let next = AtomicUsize::new(0);
+    let known = KnownDifferences::read();
     let look = async || {
         let mut tab = stage.tab().await;
         let mut found = Vec::new();
         while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
-            found.extend(differences_on(&mut tab, page).await);
+            // A page that was not drawn yet differs; one that is looked at again does not.
+            let mut differences = differences_on(&mut tab, page).await;
+            for _ in 0..LOOKS_AGAIN {
+                if differences.iter().all(|one| known.lists(one)) {
+                    break;
+                }
+                differences = differences_on(&mut tab, page).await;
+            }
+            found.extend(differences);
         }
         found
     };
     let looks = futures_util::future::join_all((0..TABS).map(|_| look())).await;
     let mut found: Vec<Difference> = looks.into_iter().flatten().collect();
     found.sort();
-    KnownDifferences::read().check(&found);
+    known.check(&found);
 }
 
 async fn differences_on(tab: &mut Tab, page: &CorpusPage) -> Vec<Difference> {

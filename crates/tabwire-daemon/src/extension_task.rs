@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use tabwire_cdp::{Farewell, Flush, Framed, TransportError, channel_pair};
-use tabwire_extension::link_message::{BrowserFacts, Present, find_present};
+use tabwire_extension::link_message::{BrowserFacts, Present, find_present, messages};
 use tabwire_extension::user_word::UserWord;
 use tabwire_extension::{EmulatedBrowser, Holdings, Output};
 use tabwire_wire::{ErrorCode, Failure};
@@ -17,7 +17,7 @@ use crate::limits::{EXTENSION_GRACE, EXTENSION_SILENCE, TICK};
 /// Ids of probes, far from those of commands.
 const FIRST_PROBE: u64 = 1 << 48;
 
-/// What a frame begins with that tells how the browser stands; the extension writes the event first.
+/// What a message begins with that tells how the browser stands; the extension writes the event first.
 const PRESENT: &[u8] = br#"{"event":"present","#;
 
 /// One side of the loop: its wires, and whether it still has to take what was written.
@@ -143,10 +143,7 @@ impl ExtensionTask {
     fn handle(&mut self, woken: Woken) -> Next {
         match woken {
             Woken::Line(Ok(Some(Framed::Frame(frame)))) => {
-                // What comes in a row comes together; no message has a line break in it.
-                for message in frame.as_ref().split(|byte| *byte == b'\n') {
-                    self.extension_said(message);
-                }
+                messages(&frame).for_each(|message| self.extension_said(message));
             }
             Woken::Line(_) | Woken::LineTook(Err(_)) => return self.line_lost(),
             Woken::LineTook(Ok(())) => {
@@ -168,10 +165,10 @@ impl ExtensionTask {
         Next::GoOn
     }
 
-    fn extension_said(&mut self, frame: &[u8]) {
+    fn extension_said(&mut self, message: &[u8]) {
         self.heard = Instant::now();
         if !self.probes.is_empty()
-            && let Some(at) = self.probes.iter().position(|probe| is_answer(frame, probe.id))
+            && let Some(at) = self.probes.iter().position(|probe| is_answer(message, probe.id))
         {
             let probe = self.probes.remove(at);
             if let Some(reply) = probe.reply {
@@ -180,15 +177,15 @@ impl ExtensionTask {
             }
             return;
         }
-        if frame.starts_with(PRESENT)
-            && let Some(present) = find_present(frame)
+        if message.starts_with(PRESENT)
+            && let Some(present) = find_present(message)
         {
             self.facts = told_facts(&present);
         }
-        match UserWord::find(frame) {
+        match UserWord::find(message) {
             // Somebody who clicks faster than it is heard clicks again.
             Some(word) => drop(self.words.try_send(word)),
-            None => self.browser.from_extension(frame),
+            None => self.browser.from_extension(message),
         }
     }
 
@@ -344,9 +341,9 @@ fn told_facts(present: &Present) -> ExtensionFacts {
     }
 }
 
-/// Whether a frame answers this command; the extension writes the id first.
-fn is_answer(frame: &[u8], id: u64) -> bool {
-    frame.starts_with(format!(r#"{{"id":{id},"#).as_bytes())
+/// Whether a message answers this command; the extension writes the id first.
+fn is_answer(message: &[u8], id: u64) -> bool {
+    message.starts_with(format!(r#"{{"id":{id},"#).as_bytes())
 }
 
 fn served_already() -> Failure {

@@ -1,7 +1,8 @@
 //! The wire between daemon and extension, protocol 1. Types only: knows nothing of sockets or of what is done.
 //!
 //! The extension dials the websocket `/extension` on the daemon's loopback port. Chrome puts its Origin on the request,
-//! and exactly one Origin is let in. Every frame is one JSON text.
+//! and exactly one Origin is let in. Every frame is one JSON text, or several of the extension's, a line each: events
+//! of a flood come together ([`messages`]).
 //!
 //! **Greeting.** Nonces are 32 random bytes in hexadecimal and are used once; a proof is HMAC-SHA256 with the pairing
 //! key over side, install, extension's nonce and daemon's nonce, joined by line feeds. The key itself is never sent.
@@ -235,6 +236,11 @@ pub(crate) struct WithCommand<'a> {
     pub(crate) session: Option<&'a str>,
     pub(crate) method: &'a str,
     pub(crate) params: &'a RawValue,
+}
+
+/// The messages in a frame of an extension's; none of them has a line break in it.
+pub fn messages(frame: &[u8]) -> impl Iterator<Item = &[u8]> {
+    frame.split(|byte| *byte == b'\n')
 }
 
 /// Finds what a line begins with: how the browser stands.

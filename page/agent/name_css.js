@@ -106,9 +106,14 @@ function rulesOfSheet(sheet) {
 }
 
 let generatingInPass = null;
+/** The node asked for last was in this one, and these are the rules of its tree. */
+let lastHolder = null;
+let lastGenerating = null;
 
 function forgetGeneratedText() {
   generatingInPass = null;
+  lastHolder = null;
+  lastGenerating = null;
 }
 
 /** Whether CSS may put text before or after the element. */
@@ -116,7 +121,16 @@ function hasGeneratedText(element) {
   if (EMPTY_TAGS.has(element.localName)) return false;
   // A shadow root's sheets may speak of its host and of what is in its slots.
   if (element.shadowRoot !== null || element.assignedSlot !== null) return true;
-  const root = element.getRootNode();
+  const holder = element.parentNode;
+  if (holder === null || holder !== lastHolder) {
+    lastGenerating = generatingIn(element.getRootNode());
+    lastHolder = holder;
+  }
+  return lastGenerating.mayApply(element);
+}
+
+/** The rules of a tree that put text somewhere; looked for once in a pass. */
+function generatingIn(root) {
   generatingInPass ??= new Map();
   let found = generatingInPass.get(root);
   if (found === undefined) {
@@ -125,7 +139,7 @@ function hasGeneratedText(element) {
     for (const sheet of root.adoptedStyleSheets ?? []) found.addSheet(sheet);
     generatingInPass.set(root, found);
   }
-  return found.mayApply(element);
+  return found;
 }
 
 /** Adds what CSS puts before or after the element's content. */

@@ -176,6 +176,8 @@ function depthInTree(item) {
 
 /** Whether the element has the focus; a host does not when something in its shadow has it. */
 function isFocused(element) {
+  const { activeElement } = element.ownerDocument;
+  if (activeElement !== element && !activeElement?.shadowRoot) return false;
   const root = element.getRootNode();
   return root.activeElement === element && element.ownerDocument.body !== element && !element.shadowRoot?.activeElement;
 }

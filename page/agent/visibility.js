@@ -3,16 +3,20 @@
 //
 // A walker goes top-down: `exposureOf(element)` looks at one element only and takes for granted that its parent shows
 // its children, so no ancestor is visited twice. `isExposed(element)` asks the same of every ancestor, for one element
-// on its own. Between `beginPass()` and `endPass()` computed styles, labels and tables are remembered; nothing may
-// change the page then.
+// on its own. Between `beginPass()` and `endPass()` displays, labels and tables are remembered; nothing may change the
+// page then.
 
 /** The element itself is exposed. */
 const SHOWS_SELF = 1;
 /** What is below the element may be exposed. */
 const SHOWS_CHILDREN = 2;
 
+/** Computed styles are live, so they outlast a pass; so many are kept at most when one is over. */
+const STYLES_KEPT = 8192;
+let keptStyles = new WeakMap();
+let stylesKept = 0;
+
 let passDepth = 0;
-let passStyles = null;
 let passDisplays = null;
 let passDialogs = null;
 let passBackgrounds = null;
@@ -22,7 +26,6 @@ let passHolders = null;
 /** Starts remembering. Passes may nest; the outermost one decides. */
 function beginPass() {
   if (passDepth++ > 0) return;
-  passStyles = new Map();
   passDisplays = new Map();
   passDialogs = new Map();
   passBackgrounds = new Map();
@@ -34,7 +37,10 @@ function beginPass() {
 /** Forgets what the pass remembered. */
 function endPass() {
   if (--passDepth > 0) return;
-  passStyles = null;
+  if (stylesKept > STYLES_KEPT) {
+    keptStyles = new WeakMap();
+    stylesKept = 0;
+  }
   passDisplays = null;
   passDialogs = null;
   passBackgrounds = null;
@@ -53,13 +59,15 @@ function inPass(work) {
   }
 }
 
-/** The element's computed style; remembered during a pass. */
+/** The element's computed style. Asking for it takes longer than reading it, so it is kept. */
 function styleOf(element) {
-  if (passStyles === null) return getComputedStyle(element);
-  let style = passStyles.get(element);
+  let style = keptStyles.get(element);
   if (style === undefined) {
     style = getComputedStyle(element);
-    passStyles.set(element, style);
+    if (passDepth > 0) {
+      keptStyles.set(element, style);
+      stylesKept += 1;
+    }
   }
   return style;
 }
@@ -140,15 +148,16 @@ function exposureOf(element, style = styleOf(element), display = style.display) 
     return element.localName === "area" && imageOfArea(element) !== null ? SHOWS_SELF : 0;
   }
   if (style.interactivity === "inert") return 0;
-  const below = skipsContent(style) ? 0 : SHOWS_CHILDREN;
+  const below = skipsContent(style, display) ? 0 : SHOWS_CHILDREN;
   if (below !== 0) passHolders?.add(element);
   const shown = style.visibility === "visible" ? SHOWS_SELF | below : below;
   return shown & exposureBesideDialog(element);
 }
 
 /** Whether CSS keeps back what is inside; only boxes that can be contained in size do. */
-function skipsContent(style) {
-  return style.contentVisibility === "hidden" && !/^(inline|contents|ruby.*|table-(?!cell|caption).*)$/.test(style.display);
+function skipsContent(style, display = style.display) {
+  if (display === "inline" || style.contentVisibility !== "hidden") return false;
+  return !/^(contents|ruby.*|table-(?!cell|caption).*)$/.test(display);
 }
 
 /** Hidden from assistive technology by the author; not while the focus is inside, for then it must be found. */

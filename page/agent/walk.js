@@ -120,7 +120,7 @@ class Walk {
       exposure = SHOWS_SELF | SHOWS_CHILDREN;
       piece.unspoken = true;
     }
-    const concealment = concealmentIn(piece, style);
+    const concealment = concealmentIn(piece, style, display);
     if (concealment === "clipped") return;
     piece.block = isBlock(display);
     if (isFrameElement(element)) {
@@ -128,14 +128,14 @@ class Walk {
       return;
     }
     piece.concealed = concealment;
-    if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style);
+    if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, display);
     // Only those inside ask for it.
     if (element.firstElementChild !== null || !isPlainHolder(element) || this.takes(element)) piece.pointer = style.cursor === "pointer";
     if (piece.node === null && isHollow(element) && !element.hasAttribute("aria-owns")) coverTexts(piece, style);
-    else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, exposure);
+    else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, display, exposure);
   }
 
-  describe(piece, style) {
+  describe(piece, style, display) {
     const { element } = piece;
     const role = isEditingHost(element) && !ACTED_ROLES.has(roleOf(element)) ? "textbox" : roleOf(element);
     const known = ACTED_ROLES.has(role) || element.localName === "label";
@@ -143,7 +143,7 @@ class Walk {
     piece.role = role;
     if (piece.quiet && reason === "" && !ACTED_ROLES.has(role)) return;
     const isClosed = CLOSED_ROLES.has(role);
-    const concealed = isConcealing(piece.concealed) ? piece.concealed : isClosed ? unreadabilityIn(piece, style) : "";
+    const concealed = isConcealing(piece.concealed) ? piece.concealed : isClosed ? unreadabilityIn(piece, style, display) : "";
     // A heading or picture is nothing but its text; what can be acted on is told, with the reason why it is not seen.
     if (concealed !== "" && !ACTED_ROLES.has(role) && reason === "") return;
     const node = describe(element, role, reason, concealed, this.settings);
@@ -190,7 +190,7 @@ class Walk {
     return piece.level + (piece.node === null ? 0 : 1) > this.depth;
   }
 
-  descend(piece, style, exposure) {
+  descend(piece, style, display, exposure) {
     const { element, node } = piece;
     if (element.localName === "svg" && !hasThingsInside(element)) return;
     if (node !== null && !piece.isRoot && isSealed(element, node)) return;
@@ -209,7 +209,7 @@ class Walk {
     const silent = this.settings.interactive || piece.quiet || (exposure & SHOWS_SELF) === 0 || isConcealing(piece.concealed);
     this.hasInk = false;
     this.enqueue(piece, silent);
-    if (this.hasInk && unreadabilityIn(piece, style) !== "") {
+    if (this.hasInk && unreadabilityIn(piece, style, display) !== "") {
       piece.parts = piece.parts.map((part) => (typeof part === "string" ? " " : part));
     }
   }

@@ -51,8 +51,12 @@ const STRING_LIMITS = {
 /** Names of things that cannot be seen are cut shorter. */
 const CONCEALED_NAME = 40;
 
+/** Printed ASCII with single blanks between words. */
+const PLAIN_LINE = /^[!-~]+(?: [!-~]+)*$/;
+
 /** One line of well-formed text of at most `limit` characters. */
 function lineOf(text, limit) {
+  if (text.length <= limit && PLAIN_LINE.test(text)) return text;
   if (text.length > 4 * limit) text = text.slice(0, 4 * limit);
   text = text.replace(/\s+/g, " ").trim();
   if (text.length > limit) text = `${text.slice(0, limit - 1).trimEnd()}…`;

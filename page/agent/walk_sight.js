@@ -7,17 +7,17 @@ const SMALLEST_FONT = 3;
 const FAINT = 10;
 
 /** Why nobody can see the element of a piece or what is inside; "" when nothing speaks against it. */
-function concealmentIn(piece, style) {
-  if (piece.concealed !== "" || isPlainlyShown(piece.element, style)) return piece.concealed;
+function concealmentIn(piece, style, display) {
+  if (piece.concealed !== "" || isPlainlyShown(piece.element, style, display)) return piece.concealed;
   const reason = concealmentOf(piece.element);
   if (reason === "screen-reader-only") return isScreenReaderBox(piece, style) ? reason : "clipped";
   if (reason === "opacity" || reason === "clipped") return reason;
-  return /opacity\(0(\.0\d*)?%?\)/.test(style.filter) && style.display !== "contents" ? "opacity" : "";
+  return /opacity\(0(\.0\d*)?%?\)/.test(style.filter) && display !== "contents" ? "opacity" : "";
 }
 
 /** Why nobody can read the text right in the element of a piece; "" when it can be read, or there is none. */
-function unreadabilityIn(piece, style) {
-  if (isReadable(piece, style) || !bearsText(piece.element) || style.display === "contents") return "";
+function unreadabilityIn(piece, style, display) {
+  if (isReadable(piece, style, display) || !bearsText(piece.element) || display === "contents") return "";
   const reason = concealmentOf(piece.element);
   if (reason !== "" && reason !== "screen-reader-only") return reason;
   if (parseFloat(style.fontSize) < SMALLEST_FONT) return "font-size";
@@ -26,9 +26,12 @@ function unreadabilityIn(piece, style) {
 }
 
 /** Whether the element hides nothing of itself and of what is inside. */
-function isPlainlyShown(element, style) {
-  if (style.opacity !== "1" || style.clipPath !== "none" || style.clip !== "auto" || style.filter !== "none") return false;
-  if (style.overflowX === "visible" && style.overflowY === "visible") return true;
+function isPlainlyShown(element, style, display) {
+  if (style.opacity !== "1" || style.clipPath !== "none" || style.filter !== "none") return false;
+  // A stretch of a line has no box that could cut off.
+  if (display === "inline" && !REPLACED_TAGS.has(element.localName)) return true;
+  if (style.clip !== "auto") return false;
+  if (style.overflow === "visible") return true;
   return element.offsetWidth > 1 && element.offsetHeight > 1;
 }
 
@@ -45,9 +48,10 @@ function isInk(text) {
 }
 
 /** Whether the element's text can be read where it stands: large enough, on the page, not in the ground's colour. */
-function isReadable(piece, style) {
+function isReadable(piece, style, display) {
   if (parseFloat(style.fontSize) < SMALLEST_FONT) return false;
-  const indent = style.textIndent;
+  // A stretch of a line is moved with the line, and its box with it.
+  const indent = display === "inline" ? "0px" : style.textIndent;
   if (indent !== "0px" && parseFloat(indent) < -500) return false;
   const box = boxOf(piece);
   if (box.width <= 1 || box.height <= 1 || box.right + piece.view.scrollX <= 0 || box.bottom + piece.view.scrollY <= 0) return false;

@@ -89,9 +89,13 @@ impl Daemon {
     ) -> Result<ActionAnswer, Failure> {
         let mut note = Note::of_action(&self.scribe, name, &request, caller);
         let (key, client) = (request.key(), request.client.clone());
-        // Polled in this order: who asks is found out while the browser is at work.
+        // Polled in this order, and what was asked of the browser goes out first: who asks is found out while it works.
         let acting = self.act_noted(name, request, &mut note);
-        let (outcome, _) = join(acting, async { caller.look() }).await;
+        let looking = async {
+            tokio::task::yield_now().await;
+            caller.look();
+        };
+        let (outcome, ()) = join(acting, looking).await;
         if let Err(failure) = &outcome {
             let who = || caller.told(client.as_ref().map(ClientName::as_str));
             self.tell_refusal(&key, name, who, failure);

@@ -6,10 +6,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpError, CdpSession, Deadline, PendingAnswer};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, PendingAnswer, TaskGroup};
 use tabwire_wire::FrameId;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedMutexGuard, oneshot};
 use tokio::time::Instant;
 
@@ -70,18 +72,56 @@ impl CdpDriver {
         let told = Arc::new(AtomicBool::new(false));
         let lesson = Lesson { session, world, own_world, known, asked, told: Arc::clone(&told), deadline };
         let (done, over) = oneshot::channel::<()>();
-        self.inner.tasks.start("listeners", async move {
-            if let Err(error) = lesson.run(done).await {
-                // The document went meanwhile, or is busy; the next snapshot asks again.
-                tracing::debug!(%error, "the listeners of a document were not found out");
-            }
-        });
+        let is_asked = lesson.asked.is_some();
+        let mut going_on =
+            GoingOn { lesson: Some(Box::pin(lesson.run(done))), tasks: self.inner.tasks.clone() };
+        if !is_asked {
+            going_on.let_go();
+        }
+        if !is_quick {
+            return nothing;
+        }
         Box::pin(async move {
-            if is_quick {
-                let _ = tokio::time::timeout(LISTENERS_PATIENCE, over).await;
+            let enough = tokio::time::timeout(LISTENERS_PATIENCE, over);
+            tokio::select! {
+                biased;
+                () = going_on.finish() => {}
+                _ = enough => {}
             }
             Ok(told.load(Ordering::Acquire))
         })
+    }
+}
+
+/// A lesson that goes on while somebody waits for it, and by itself when nobody does any longer: as a rule there is
+/// one answer to come, for which no task need be started.
+struct GoingOn {
+    /// None when it is over, or goes on by itself.
+    lesson: Option<BoxFuture<'static, ()>>,
+    tasks: TaskGroup,
+}
+
+impl GoingOn {
+    /// Waits for the end; for ever when the lesson goes on by itself.
+    async fn finish(&mut self) {
+        let Some(lesson) = &mut self.lesson else { return std::future::pending().await };
+        lesson.await;
+        self.lesson = None;
+    }
+
+    fn let_go(&mut self) {
+        if let Some(lesson) = self.lesson.take() {
+            self.tasks.start("listeners", lesson);
+        }
+    }
+}
+
+impl Drop for GoingOn {
+    fn drop(&mut self) {
+        // Where everything ends there is nothing to go on in.
+        if Handle::try_current().is_ok() {
+            self.let_go();
+        }
     }
 }
 
@@ -92,7 +132,14 @@ fn ask(session: &CdpSession, document: &str, deadline: Deadline) -> Result<Pendi
 
 impl Lesson {
     /// Finds out. Whoever waits goes on when all is known, or when so much is that the rest would take long.
-    async fn run(mut self, done: oneshot::Sender<()>) -> Result<(), CdpError> {
+    async fn run(self, done: oneshot::Sender<()>) {
+        if let Err(error) = self.find_out(done).await {
+            // The document went meanwhile, or is busy; the next snapshot asks again.
+            tracing::debug!(%error, "the listeners of a document were not found out");
+        }
+    }
+
+    async fn find_out(mut self, done: oneshot::Sender<()>) -> Result<(), CdpError> {
         let mut done = Some(done);
         let asked = match self.asked.take() {
             Some(asked) => asked?,

@@ -84,7 +84,7 @@ pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
 pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
 
 /// How long the news of a frame that went to another process is waited for.
-pub const MOVE_PATIENCE: Duration = Duration::from_millis(500);
+pub const MOVE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long a page that is on its way to another document is given to get there before something on it is pressed that
 /// a ref stood for: what is pressed in that moment may go to the other document.

@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
+use tokio::time::Instant;
 
 use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
@@ -162,7 +163,7 @@ impl CdpDriver {
             execution_context_id: WorldId,
         }
         self.ready(deadline).await?;
-        let mut may_move = true;
+        let patience = deadline.instant().min(Instant::now() + MOVE_PATIENCE);
         loop {
             let found = self.frames().find(frame);
             let (session, world) = found.ok_or_else(|| frame_gone(frame))?;
@@ -178,9 +179,8 @@ impl CdpDriver {
                     return Ok((session, world));
                 }
                 // The news of where it is now comes behind the answer.
-                Err(error) if may_move && is_frame_elsewhere(&error) => {
-                    may_move = false;
-                    self.await_move(frame, &session, deadline).await;
+                Err(error) if Instant::now() < patience && is_frame_elsewhere(&error) => {
+                    self.await_move(frame, &session, patience).await;
                 }
                 Err(error) => return Err(self.meaning_in(frame, error)),
             }
@@ -188,8 +188,7 @@ impl CdpDriver {
     }
 
     /// Waits a moment until a frame is in another process than this session's, or gone.
-    async fn await_move(&self, frame: &FrameId, from: &CdpSession, deadline: Deadline) {
-        let until = deadline.instant().min(tokio::time::Instant::now() + MOVE_PATIENCE);
+    async fn await_move(&self, frame: &FrameId, from: &CdpSession, until: Instant) {
         let moved = async {
             loop {
                 let stirred = self.inner.stirred.notified();

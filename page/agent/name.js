@@ -201,7 +201,7 @@ class NameText {
 /** The text of what is inside the element. */
 function contentOf(element, walk) {
   if (EMPTY_TAGS.has(element.localName)) return "";
-  if (!walk.isHidden && passHolders?.has(element) !== true && skipsContent(styleOf(element))) return "";
+  if (!walk.isHidden && passHolders?.has(element) !== true && skipsContent(element)) return "";
   const only = element.firstChild;
   if (only !== null && only === element.lastChild && only.nodeType === Node.TEXT_NODE && isPlain(element)) {
     walk.hadBlock = false;

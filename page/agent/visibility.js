@@ -148,15 +148,16 @@ function exposureOf(element, style = styleOf(element), display = style.display) 
     return element.localName === "area" && imageOfArea(element) !== null ? SHOWS_SELF : 0;
   }
   if (style.interactivity === "inert") return 0;
-  const below = skipsContent(style, display) ? 0 : SHOWS_CHILDREN;
+  const below = skipsContent(element, style, display) ? 0 : SHOWS_CHILDREN;
   if (below !== 0) passHolders?.add(element);
   const shown = style.visibility === "visible" ? SHOWS_SELF | below : below;
   return shown & exposureBesideDialog(element);
 }
 
 /** Whether CSS keeps back what is inside; only boxes that can be contained in size do. */
-function skipsContent(style, display = style.display) {
-  if (display === "inline" || style.contentVisibility !== "hidden") return false;
+function skipsContent(element, style = styleOf(element), display = style.display) {
+  // A fieldset is a box whatever it calls itself.
+  if ((display === "inline" && element.localName !== "fieldset") || style.contentVisibility !== "hidden") return false;
   return !/^(contents|ruby.*|table-(?!cell|caption).*)$/.test(display);
 }
 

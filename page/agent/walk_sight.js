@@ -28,11 +28,18 @@ function unreadabilityIn(piece, style, display) {
 /** Whether the element hides nothing of itself and of what is inside. */
 function isPlainlyShown(element, style, display) {
   if (style.opacity !== "1" || style.clipPath !== "none" || style.filter !== "none") return false;
-  // A stretch of a line has no box that could cut off.
-  if (display === "inline" && !REPLACED_TAGS.has(element.localName)) return true;
+  if (isStretch(element, display)) return true;
   if (style.clip !== "auto") return false;
   if (style.overflow === "visible") return true;
   return element.offsetWidth > 1 && element.offsetHeight > 1;
+}
+
+/**
+ * Whether the element is a stretch of a line: it has no box that could cut off, and where the line is moved, its box is
+ * moved too. Of others that call themselves inline some are boxes all the same, a fieldset for one.
+ */
+function isStretch(element, display) {
+  return display === "inline" && INLINE_TAGS.has(element.localName) && element.namespaceURI === HTML_NAMESPACE;
 }
 
 /** Whether there is text right in the element, or it is a control. */
@@ -50,8 +57,7 @@ function isInk(text) {
 /** Whether the element's text can be read where it stands: large enough, on the page, not in the ground's colour. */
 function isReadable(piece, style, display) {
   if (parseFloat(style.fontSize) < SMALLEST_FONT) return false;
-  // A stretch of a line is moved with the line, and its box with it.
-  const indent = display === "inline" ? "0px" : style.textIndent;
+  const indent = isStretch(piece.element, display) ? "0px" : style.textIndent;
   if (indent !== "0px" && parseFloat(indent) < -500) return false;
   const box = boxOf(piece);
   if (box.width <= 1 || box.height <= 1 || box.right + piece.view.scrollX <= 0 || box.bottom + piece.view.scrollY <= 0) return false;

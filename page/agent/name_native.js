@@ -9,6 +9,7 @@ function rememberNames() {
 
 function forgetNames() {
   labelsInPass = null;
+  forgetPlainTrees();
   forgetGeneratedText();
 }
 
@@ -21,17 +22,21 @@ const NO_LABELS = [];
  * document are looked at once instead.
  */
 function labelsFor(control) {
-  const root = control.getRootNode();
+  return labelsIn(control.getRootNode()).get(control) ?? NO_LABELS;
+}
+
+/** All labels of a tree, by what they label. */
+function labelsIn(root) {
   let labels = labelsInPass.get(root);
   if (labels === undefined) {
     labels = new Map();
     labelsInPass.set(root, labels);
-    for (const label of root.querySelectorAll("label")) {
+    for (const label of root.querySelectorAll?.("label") ?? []) {
       const labelled = label.control;
       if (labelled) labels.set(labelled, [...(labels.get(labelled) ?? []), label]);
     }
   }
-  return labels.get(control) ?? NO_LABELS;
+  return labels;
 }
 
 /** The text of all labels of a control that can be seen. */

@@ -86,7 +86,7 @@ class Walk {
       unit: "", level: parent === null ? 0 : parent.level + (parent.node === null ? 0 : 1),
       quiet: parent?.quiet === true, unspoken: parent?.unspoken === true, pointer: parent?.pointer === true,
       concealed: parent?.concealed ?? "",
-      box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
+      role: "", box: null, ground: null, isSmall: false, isCovered: false, isRoot: false,
     };
   }
 
@@ -128,11 +128,21 @@ class Walk {
       return;
     }
     piece.concealed = concealment;
+    if (exposure === (SHOWS_SELF | SHOWS_CHILDREN) && this.tellPlain(piece, style, display)) return;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, display);
     // Only those inside ask for it.
     if (element.firstElementChild !== null || !isPlainHolder(element) || this.takes(element)) piece.pointer = style.cursor === "pointer";
     if (piece.node === null && isHollow(element) && !element.hasAttribute("aria-owns")) coverTexts(piece, style);
     else if ((exposure & SHOWS_CHILDREN) !== 0) this.descend(piece, style, display, exposure);
+  }
+
+  /** Tells a plain thing, in which there is nothing to go down to; false when the element is none. */
+  tellPlain(piece, style, display) {
+    const node = plainNodeOf(piece, style, display, this.settings.limits);
+    if (node === null) return false;
+    piece.role = node.role;
+    this.take(piece, node);
+    return true;
   }
 
   describe(piece, style, display) {
@@ -147,9 +157,12 @@ class Walk {
     // A heading or picture is nothing but its text; what can be acted on is told, with the reason why it is not seen.
     if (concealed !== "" && !ACTED_ROLES.has(role) && reason === "") return;
     const node = describe(element, role, reason, concealed, this.settings);
-    if (node === null) return;
+    if (node !== null) this.take(piece, node);
+  }
+
+  take(piece, node) {
     piece.node = node;
-    if (node.acted) rememberBox(element, boxOf(piece));
+    if (node.acted) rememberBox(piece.element, boxOf(piece));
     this.spent += NODE_COST + node.role.length + node.name.length + (node.extra?.value?.length ?? 0);
   }
 
@@ -161,7 +174,7 @@ class Walk {
     if (inside === null && frame === undefined && element.localName !== "iframe" && element.localName !== "frame") return;
     if ((exposure & SHOWS_SELF) === 0) return;
     const name = lineOf(shownNameOf(element, "iframe"), this.settings.limits.name);
-    piece.node = { role: "iframe", name, key: keyOf(element), acted: false, extra: null };
+    piece.node = nodeOf("iframe", name, keyOf(element), false, null);
     this.spent += NODE_COST + name.length;
     if (inside === null) {
       piece.node.extra = { frame: frame ?? "" };

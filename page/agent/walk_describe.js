@@ -120,16 +120,9 @@ function perceivableText(element) {
   return parts.join(" ");
 }
 
-/** Attributes that say nothing of an element's state. */
-const QUIET_ATTRIBUTES = new Set(["id", "class", "href", "style", "onclick", "target", "rel", "type", "name", "tabindex"]);
-const QUIET_TAGS = new Set(["a", "button", "h1", "h2", "h3", "h4", "h5", "h6"]);
-
 /** Whether the element is of the common kind that has no states beyond what a look at it tells. */
 function isStateless(element) {
-  if (!QUIET_TAGS.has(element.localName) || element.namespaceURI !== HTML_NAMESPACE) return false;
-  for (const name of element.getAttributeNames()) {
-    if (!QUIET_ATTRIBUTES.has(name) && !name.startsWith("data-")) return false;
-  }
+  if (!PLAIN_THINGS.has(element.localName) || element.namespaceURI !== HTML_NAMESPACE || !hasQuietAttributes(element)) return false;
   return element.closest("[aria-disabled]") === null && !element.matches(":disabled") && !isFocused(element);
 }
 
@@ -198,6 +191,11 @@ function isHeaderRow(row) {
   return row.cells.length > 0 && Array.prototype.every.call(row.cells, (cell) => cell.localName === "th");
 }
 
+/** A line of the list to be; where it stands in it is told later. */
+function nodeOf(role, name, key, acted, extra) {
+  return { role, name, key, acted, extra, soft: false, listens: "", depth: 0, remoteness: 0, kept: false };
+}
+
 /**
  * Describes an element, or returns null when it is no line of its own.
  *
@@ -213,7 +211,7 @@ function describe(element, role, reason, concealed, settings) {
   const folded = FOLDED_ROLES.has(shown) && !hasAuthorName(element);
   const name = folded ? "" : lineOf(shownNameOf(element, role), concealed ? CONCEALED_NAME : limits.name);
   if (named && name === "" && reason === "") return null;
-  const node = { role: shown, name, key: keyOf(element), acted, extra: null };
+  const node = nodeOf(shown, name, keyOf(element), acted, null);
   if (reason === "pointer" || reason === "listener") node.soft = true;
   if (reason === "listener") node.listens = shown === "clickable" || !wanted.has(role) ? "alone" : "too";
   addDetails(node, element, role, reason, concealed, limits);

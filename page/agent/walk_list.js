@@ -43,7 +43,7 @@ function enter(frame, text, nodes) {
   frame.inner = frame.depth;
   if (piece.block || piece.node !== null) text.end();
   if (piece.node !== null) {
-    nodes.push({ ...piece.node, depth: frame.depth, remoteness: piece.remoteness });
+    nodes.push(placed(piece.node, frame.depth, piece.remoteness));
     frame.inner += 1;
   }
   if (piece.above > 0) nodes.push(moreNode(frame.inner, piece, "above"));
@@ -55,12 +55,25 @@ function leave(frame, text, nodes) {
   if (piece.below > 0) nodes.push(moreNode(frame.inner, piece, "below"));
 }
 
+function placed(node, depth, remoteness) {
+  node.depth = depth;
+  node.remoteness = remoteness;
+  return node;
+}
+
+/** A line that is told whatever stands around it. */
+function keptNode(role, name, extra) {
+  const node = nodeOf(role, name, 0, false, extra);
+  node.kept = true;
+  return node;
+}
+
 /** A line that says how many children lie before or after those shown, and where to go on. */
 function moreNode(depth, piece, side) {
   const more = { [side]: piece[side], key: keyOf(piece.element), total: piece.total };
   if (piece.unit !== "") more.unit = piece.unit;
   more.from = 1 + (side === "above" ? Math.max(0, piece.above - SHOWN_ALIKE) : piece.total - piece.below);
-  return { role: "", name: "", key: 0, acted: false, extra: { more }, depth, remoteness: piece.remoteness, kept: true };
+  return placed(keptNode("", "", { more }), depth, piece.remoteness);
 }
 
 /** Joins texts of one block, and counts what was not visited. */
@@ -95,31 +108,35 @@ class TextRun {
       const text = SEPARATOR.test(this.text) ? "" : lineOf(this.text, this.limit);
       this.text = "";
       const extra = this.concealed === "" ? null : { concealed: this.concealed };
-      if (text !== "") this.nodes.push({ role: "text", name: text, key: 0, acted: false, extra, depth: this.depth, kept: true });
+      if (text !== "") this.nodes.push(placed(keptNode("text", text, extra), this.depth, 0));
     }
     if (this.left > 0) {
       const more = { inside: this.left, key: keyOf(this.leftIn.element) };
-      this.nodes.push({ role: "", name: "", key: 0, acted: false, extra: { more }, depth: this.depth, kept: true });
+      this.nodes.push(placed(keptNode("", "", { more }), this.depth, 0));
       this.left = 0;
       this.leftIn = null;
     }
   }
 }
 
+const NO_CHILDREN = Object.freeze([]);
+
 /** Drops hollow nodes and folds texts into the nodes that they name. Goes backwards, so that children come first. */
 function prune(nodes) {
   const parents = parentsOf(nodes);
-  const children = nodes.map(() => []);
+  const children = new Array(nodes.length).fill(NO_CHILDREN);
   const kept = new Uint8Array(nodes.length);
   const acted = new Uint32Array(nodes.length);
   for (let at = nodes.length - 1; at >= 0; at--) {
     const node = nodes[at];
     const parent = parents[at];
-    const below = children[at].reverse();
-    const isDropped = node.listens !== undefined && acted[at] > LISTENED_INSIDE && !outgrow(node);
+    const below = children[at];
+    if (below.length > 1) below.reverse();
+    const isDropped = node.listens !== "" && acted[at] > LISTENED_INSIDE && !outgrow(node);
     if (!isDropped && settle(node, below, nodes, kept)) kept[at] = 1;
     if (parent < 0) continue;
     acted[parent] += acted[at] + (kept[at] === 1 && node.acted ? 1 : 0);
+    if (children[parent] === NO_CHILDREN) children[parent] = [];
     if (kept[at] === 1) children[parent].push(at);
     else if (isDropped) children[parent].push(...below.reverse());
   }
@@ -145,8 +162,7 @@ function settle(node, below, nodes, kept) {
     const only = nodes[below[0]];
     if (only.role === "text") {
       node.name = only.name;
-      kept[below[0]] = 0;
-      below.length = 0;
+      kept[below.pop()] = 0;
     }
   }
   if (node.soft && below.length === 1 && nodes[below[0]].acted) return lift(node, below[0], nodes);

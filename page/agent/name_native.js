@@ -31,7 +31,7 @@ function labelsIn(root) {
   if (labels === undefined) {
     labels = new Map();
     labelsInPass.set(root, labels);
-    for (const label of root.querySelectorAll?.("label") ?? []) {
+    for (const label of root.querySelectorAll("label")) {
       const labelled = label.control;
       if (labelled) labels.set(labelled, [...(labels.get(labelled) ?? []), label]);
     }

@@ -2,7 +2,7 @@
 // left out told. Knows nothing of the DOM.
 //
 // A piece is one visited element: `{node, parts, block, ...}`; `parts` holds texts and pieces in their order. An entry
-// of the list is `[depth, role, name, key, extra]`, cut where the rest is empty.
+// of the list is `[depth, role, name, key, remoteness, details]`, cut where the rest is nothing.
 
 /** Text that only separates what stands around it. */
 const SEPARATOR = /^[\s.,;:|·•/\\()[\]{}<>–—-]*$/;
@@ -18,7 +18,7 @@ const HOLLOW_ROLES = new Set(
 function listOf(root, settings) {
   const nodes = [];
   const text = new TextRun(nodes, settings.limits.text);
-  const open = [{ piece: root, at: -1, depth: 0, isCovered: false }];
+  const open = [{ piece: root, at: -1, depth: 0, inner: 0, isCovered: false }];
   while (open.length > 0) {
     const frame = open[open.length - 1];
     const { piece } = frame;
@@ -31,7 +31,10 @@ function listOf(root, settings) {
     const part = piece.parts[frame.at++];
     if (typeof part === "string") text.add(frame.isCovered ? " " : part, frame.inner, piece.concealed);
     else if (part.waiting) text.leaveOut(part, frame.inner);
-    else open.push({ piece: part, at: -1, depth: frame.inner, isCovered: frame.isCovered || part.isCovered });
+    else if (part.parts.length === 0 && part.node !== null && part.total === 0) {
+      text.end();
+      nodes.push(placed(part.node, frame.inner, part.remoteness));
+    } else open.push({ piece: part, at: -1, depth: frame.inner, inner: 0, isCovered: frame.isCovered || part.isCovered });
   }
   text.end();
   return prune(nodes);
@@ -194,9 +197,15 @@ function entriesOf(nodes) {
     while (path.length > 0 && path[path.length - 1] >= node.depth) path.pop();
     const entry = [path.length, node.role, node.name, node.key];
     path.push(node.depth);
-    let extra = node.extra;
-    if (node.remoteness > 0) extra = { ...extra, remoteness: node.remoteness };
-    if (extra !== null) entry.push(extra);
+    if (node.extra !== null) entry.push(node.remoteness, detailsOf(node.extra));
+    else if (node.remoteness > 0) entry.push(node.remoteness);
     return entry;
   });
+}
+
+/** What else is known of a node; a target or level alone stands for itself, since it mostly is alone. */
+function detailsOf(extra) {
+  let count = 0;
+  for (const _ in extra) count += 1;
+  return count === 1 ? (extra.target ?? extra.level ?? extra) : extra;
 }

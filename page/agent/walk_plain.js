@@ -10,8 +10,9 @@ const PLAIN_THINGS = new Map(Object.entries({
 const QUIET_ATTRIBUTES = new Set(["id", "class", "href", "style", "onclick", "target", "rel", "type", "name", "tabindex"]);
 
 function hasQuietAttributes(element) {
-  for (const name of element.getAttributeNames()) {
-    if (!QUIET_ATTRIBUTES.has(name) && !name.startsWith("data-")) return false;
+  const names = element.getAttributeNames();
+  for (let at = 0; at < names.length; at++) {
+    if (!QUIET_ATTRIBUTES.has(names[at]) && !names[at].startsWith("data-")) return false;
   }
   return true;
 }
@@ -21,7 +22,8 @@ class PlainTree {
   constructor(root) {
     this.generating = generatingIn(root);
     this.labels = labelsIn(root);
-    this.isAnyDisabled = root.querySelector?.("[aria-disabled]") !== null;
+    this.isAnyDisabled = root.querySelector("[aria-disabled]") !== null;
+    this.focused = root.activeElement;
   }
 }
 
@@ -57,9 +59,9 @@ function plainTextOf(element, role) {
   if (element.namespaceURI !== HTML_NAMESPACE || element.shadowRoot !== null || element.assignedSlot !== null) return null;
   if (!hasQuietAttributes(element) || (role === "link" && !element.hasAttribute("href"))) return null;
   const tree = plainTreeOf(element);
-  if (tree.isAnyDisabled || tree.generating.mayApply(element)) return null;
+  if (tree.isAnyDisabled || tree.focused === element || tree.generating.mayApply(element)) return null;
   if (role === "button" && (tree.labels.has(element) || element.matches(":disabled"))) return null;
-  return isFocused(element) ? null : only.data;
+  return only.data;
 }
 
 /** The plain thing of a piece as a node; null when it is told the long way. Nothing hides what is inside it. */

@@ -51,6 +51,7 @@ function bearsText(element) {
 function isInk(text) {
   const first = text.charCodeAt(0);
   if (first > 32 && first < 127) return true;
+  if (first === 10 && text.length === 1) return false;
   return /\S/.test(text);
 }
 
@@ -96,10 +97,18 @@ function isFaint(piece, style) {
 const toldApart = new Map();
 let pairsToldApart = 0;
 const PAIRS_KEPT = 256;
+/** The pair that was told apart last: neighbours are mostly alike. */
+let lastInk = "";
+let lastGround = "";
 
 /** Whether two opaque colours cannot be told apart. */
 function areAlikeColours(first, second) {
-  if (toldApart.get(first)?.has(second) === true) return false;
+  if (first === lastInk && second === lastGround) return false;
+  if (toldApart.get(first)?.has(second) === true) {
+    lastInk = first;
+    lastGround = second;
+    return false;
+  }
   if (first === second || areNearColours(first, second)) return true;
   if (++pairsToldApart > PAIRS_KEPT) {
     toldApart.clear();

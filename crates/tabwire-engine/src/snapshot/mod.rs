@@ -28,6 +28,7 @@ mod stories;
 mod text_form;
 mod tree;
 mod walk_answer;
+mod walk_node;
 
 pub(crate) use baseline::Baseline;
 pub(crate) use fence::enclose;

@@ -5,7 +5,8 @@ use super::page_text::PageText;
 use super::ref_table::{DocumentName, ElementHandle, ElementKey};
 use super::role::{Role, RoleKind};
 use super::state::States;
-use super::walk_answer::{Options, WalkMore, WalkNode};
+use super::walk_answer::{Options, WalkMore};
+use super::walk_node::WalkNode;
 use tabwire_wire::FrameId;
 
 /// One thing on a page: an element, a text, or a note on what was left out.
@@ -60,7 +61,7 @@ pub(crate) struct Missing {
 impl Node {
     /// Takes a node of a walk that was done in this frame.
     pub(crate) fn from_walk(walked: WalkNode, depth: u16, frame: &FrameId, document: &DocumentName) -> Self {
-        let WalkNode(_, role, name, key, details) = walked;
+        let WalkNode { role, name, key, remoteness, details, .. } = walked;
         let handle_of = |key: ElementKey| {
             (key.0 > 0).then(|| ElementHandle { frame: frame.clone(), document: document.clone(), key })
         };
@@ -79,7 +80,7 @@ impl Node {
             clickable: details.clickable,
             concealed: details.concealed,
             note: details.more.map(|more| Note::from_walk(more, handle_of)),
-            remoteness: details.remoteness,
+            remoteness,
         }
     }
 

@@ -16,7 +16,8 @@ use super::ref_table::{DocumentName, RefTable};
 use super::request::{Extent, SnapshotRequest};
 use super::text_form::{self, write_lines};
 use super::tree::Tree;
-use super::walk_answer::{Left, Scroll, WalkAnswer, WalkNode};
+use super::walk_answer::{Left, Scroll, WalkAnswer};
+use super::walk_node::WalkNode;
 use crate::limits::{PAGE_URL_CHARACTERS, SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH};
 
 /// What asking one frame gave.
@@ -74,8 +75,8 @@ impl Snapshot {
                 open.pop();
                 continue;
             };
-            let depth = walk.depth.saturating_add(walked.0);
-            let inner = walked.4.frame.clone();
+            let depth = walk.depth.saturating_add(walked.depth);
+            let inner = walked.details.frame.clone();
             let mut node = Node::from_walk(walked, capped(depth), &walk.frame, &walk.document);
             node.remoteness = node.remoteness.saturating_add(walk.remoteness);
             let remoteness = node.remoteness;

@@ -17,7 +17,7 @@ use super::pattern::Pattern;
 use super::ref_table::{DocumentName, ElementKey, RefTable};
 use super::text_form::{Spacing, write_lines};
 use super::tree::Tree;
-use super::walk_answer::WalkNode;
+use super::walk_node::WalkNode;
 use crate::limits::{SEARCH_MATCHES, SEARCH_PORTION, SEARCH_ROW};
 
 /// A search under way.
@@ -84,7 +84,7 @@ impl Search {
             .nodes
             .into_iter()
             .map(|walked| {
-                let depth = capped(walked.0);
+                let depth = capped(walked.depth);
                 Node::from_walk(walked, depth, frame, &document)
             })
             .collect();

@@ -8,12 +8,25 @@ use tabwire_wire::FrameId;
 use super::request::{Extent, SnapshotRequest};
 use super::{FrameReading, Pattern, RefTable, Search, Snapshot, SnapshotLines, SnapshotMemory, WalkAnswer};
 
+/// Nodes as `[depth, role, name, key, details]`, as the agent lists them.
+fn entries(nodes: &Value) -> Value {
+    let entry = |node: &Value| {
+        let mut entry = node.as_array().expect("a node").clone();
+        if let Some(details) = entry.get_mut(4).and_then(Value::as_object_mut) {
+            let remoteness = details.remove("remoteness").unwrap_or_default();
+            entry.insert(4, if remoteness.is_null() { json!(0) } else { remoteness });
+        }
+        Value::Array(entry)
+    };
+    nodes.as_array().expect("nodes").iter().map(entry).collect()
+}
+
 /// A walk's answer with these nodes.
 fn answer(document: &str, nodes: &Value) -> WalkAnswer {
     let text = json!({
         "document": document, "url": "http://shop.example/cart", "title": "Cart",
         "scroll": {"x": 0, "y": 0, "width": 800, "height": 500, "viewportWidth": 800, "viewportHeight": 600},
-        "nodes": nodes, "left": {"spent": false, "behind": false},
+        "nodes": entries(nodes), "left": {"spent": false, "behind": false},
     });
     WalkAnswer::read(&Value::String(text.to_string())).expect("an answer")
 }
@@ -319,7 +332,7 @@ fn a_delta_of_another_document_is_the_whole_page() {
 
 fn portion(nodes: &Value, above: usize, next: Option<u32>) -> Value {
     let text = json!({
-        "document": "d1", "url": "http://shop.example/", "title": "Shop", "nodes": nodes, "above": above, "next": next,
+        "document": "d1", "url": "http://shop.example/", "title": "Shop", "nodes": entries(nodes), "above": above, "next": next,
         "scroll": {},
     });
     Value::String(text.to_string())

@@ -9,6 +9,7 @@ use super::page_text::PageText;
 use super::ref_table::{DocumentName, ElementKey};
 use super::role::Role;
 use super::state::States;
+use super::walk_node::WalkNode;
 
 /// The walk's answer for one frame and the frames below that it could read.
 #[derive(Clone, Debug, Deserialize)]
@@ -63,16 +64,6 @@ pub(crate) struct Left {
     pub(crate) behind: bool,
 }
 
-/// One node: depth, role, name, key, and what else is known of it.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct WalkNode(
-    pub(crate) u32,
-    pub(crate) Role,
-    pub(crate) PageText,
-    pub(crate) ElementKey,
-    #[serde(default)] pub(crate) WalkDetails,
-);
-
 /// What only some nodes have.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
@@ -88,7 +79,6 @@ pub(crate) struct WalkDetails {
     /// The frame that belongs here; empty when the agent does not know which.
     pub(crate) frame: Option<FrameId>,
     pub(crate) more: Option<WalkMore>,
-    pub(crate) remoteness: u16,
 }
 
 /// What can be chosen in a closed list.

@@ -104,7 +104,7 @@ impl Stage {
         assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
         let outcome = &answer["result"]["value"];
         match outcome["ok"].as_str() {
-            Some(text) => Ok(serde_json::from_str(text).expect("JSON")),
+            Some(text) => Ok(with_whole_nodes(serde_json::from_str(text).expect("JSON"))),
             None => Err(outcome["failure"].clone()),
         }
     }
@@ -114,6 +114,26 @@ impl Stage {
         let answer = self.call("snapshot", options.clone()).await;
         Walked(answer.unwrap_or_else(|failure| panic!("{options}: {failure}")))
     }
+}
+
+/// An answer whose nodes are `[depth, role, name, key, extra]`, with what the agent tells by its place given by name.
+fn with_whole_nodes(mut answer: Value) -> Value {
+    for node in answer["nodes"].as_array_mut().into_iter().flatten() {
+        let entry = node.as_array_mut().expect("an entry");
+        let mut extra = match entry.get(5).cloned().unwrap_or_else(|| json!({})) {
+            Value::Object(details) => Value::Object(details),
+            target @ Value::String(_) => json!({"target": target}),
+            level => json!({"level": level}),
+        };
+        if let Some(far) = entry.get(4).filter(|far| **far != json!(0)) {
+            extra["remoteness"] = far.clone();
+        }
+        entry.truncate(4);
+        if extra != json!({}) {
+            entry.push(extra);
+        }
+    }
+    answer
 }
 
 /// What a walk answered.

@@ -10,6 +10,8 @@ const LINE_COST: usize = 14;
 const SPARE: usize = 300;
 /// More than a note ever takes.
 const NOTE_CEILING: usize = 500;
+/// More than a number with its name ever takes.
+const NUMBER_CEILING: usize = 20;
 /// Times nodes are left out and the rest is measured again.
 const ATTEMPTS: usize = 6;
 
@@ -44,11 +46,14 @@ pub(crate) fn fit(
 fn ceiling(node: &Node) -> usize {
     let options = match &node.options {
         Some(Options::Labels(labels)) => labels.iter().map(|label| 2 * label.as_str().len() + 3).sum(),
-        _ => 20,
+        Some(Options::Count(_)) => NUMBER_CEILING,
+        None => 0,
     };
     let states = if node.states.is_empty() { 0 } else { node.states.to_string().len() };
     let noted = if node.note.is_some() { NOTE_CEILING } else { 0 };
-    2 * cost(node) + options + states + noted
+    let numbers = [node.level, node.rows].iter().flatten().count() * NUMBER_CEILING;
+    let unseen = node.concealed.as_ref().map_or(0, |reason| 2 * reason.as_str().len() + 10);
+    2 * cost(node) + options + states + noted + numbers + unseen + usize::from(node.clickable) * 10
 }
 
 fn cost(node: &Node) -> usize {

@@ -14,10 +14,14 @@ pub(crate) struct LinkTarget(String);
 impl LinkTarget {
     /// Takes a target as the page agent gives it.
     pub(crate) fn new(target: &str) -> Self {
+        // Most targets can stay as they are.
+        if target.len() <= STEPS && target.bytes().all(|byte| is_plain(char::from(byte))) {
+            return Self(target.to_owned());
+        }
         let mut plain = String::with_capacity(target.len().min(STEPS));
         for letter in target.chars().take(STEPS) {
             // The agent's sign that it has cut a long target.
-            if letter == '…' || letter.is_ascii_alphanumeric() || PLAIN.contains(letter) {
+            if letter == '…' || is_plain(letter) {
                 plain.push(letter);
                 continue;
             }
@@ -47,9 +51,13 @@ impl LinkTarget {
 /// Characters of a target that are looked at.
 const STEPS: usize = 2_048;
 
-/// Characters beside letters and digits that stand for themselves. Quotes, brackets and blanks are not among them: with
-/// those a target could look like another part of the line.
-const PLAIN: &str = "/?#&=.:;,_-~%@!$+*'";
+/// Whether a character stands for itself. Quotes, brackets and blanks do not: with those a target could look like
+/// another part of the line.
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric()
+        || matches!(letter, '/' | '?' | '#' | '&' | '=' | '.' | ':' | ';' | ',' | '_' | '-' | '~' | '%' | '@')
+        || matches!(letter, '!' | '$' | '+' | '*' | '\'')
+}
 
 impl<'de> Deserialize<'de> for LinkTarget {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

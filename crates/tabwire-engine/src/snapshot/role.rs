@@ -1,16 +1,59 @@
 //! What a thing in a snapshot is, and what follows from that for its line. Knows nothing of pages.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A role as ARIA names it, and some of our own: `text`, `clickable`, `iframe`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
-#[serde(transparent)]
-pub(crate) struct Role(String);
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Role {
+    name: Cow<'static, str>,
+    kind: RoleKind,
+}
+
+/// Roles that most nodes have, the commonest first.
+const COMMON: &[&str] = &[
+    "link",
+    "button",
+    "text",
+    "listitem",
+    "cell",
+    "row",
+    "heading",
+    "list",
+    "img",
+    "clickable",
+    "textbox",
+    "checkbox",
+    "combobox",
+    "option",
+    "tab",
+    "radio",
+    "navigation",
+    "region",
+    "table",
+    "columnheader",
+    "rowheader",
+    "gridcell",
+    "menuitem",
+    "main",
+    "article",
+    "form",
+    "iframe",
+    "group",
+    "dialog",
+    "status",
+    "searchbox",
+    "banner",
+    "contentinfo",
+    "complementary",
+    "",
+];
 
 /// How a role is treated in a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RoleKind {
     /// It can be acted on.
     Acted,
@@ -25,25 +68,24 @@ pub(crate) enum RoleKind {
 impl Role {
     /// Takes a role's name; what cannot be one becomes `unknown`.
     pub(crate) fn new(name: &str) -> Self {
-        let valid = name.len() <= 32 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
-        Self(if valid { name } else { "unknown" }.to_owned())
+        let valid = |byte: u8| byte.is_ascii_lowercase() || byte == b'-';
+        let name = match COMMON.iter().find(|common| **common == name) {
+            Some(common) => Cow::Borrowed(*common),
+            None if name.len() <= 32 && name.bytes().all(valid) => Cow::Owned(name.to_owned()),
+            None => Cow::Borrowed("unknown"),
+        };
+        let kind = RoleKind::of(&name);
+        Self { name, kind }
     }
 
     /// The role's name; empty for a note of ours.
     pub(crate) fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 
     /// How it is treated.
     pub(crate) fn kind(&self) -> RoleKind {
-        match self.as_str() {
-            "button" | "checkbox" | "clickable" | "combobox" | "link" | "listbox" | "menuitem"
-            | "menuitemcheckbox" | "menuitemradio" | "option" | "radio" | "scrollbar" | "searchbox"
-            | "slider" | "spinbutton" | "switch" | "tab" | "textbox" | "treeitem" => RoleKind::Acted,
-            "cell" | "columnheader" | "gridcell" | "listitem" | "row" | "rowheader" => RoleKind::Part,
-            "text" => RoleKind::Text,
-            _ => RoleKind::Structure,
-        }
+        self.kind
     }
 
     /// Whether it is a cell of a row.
@@ -54,13 +96,46 @@ impl Role {
 
 impl<'de> Deserialize<'de> for Role {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self::new(&String::deserialize(deserializer)?))
+        deserializer.deserialize_str(Name)
+    }
+}
+
+struct Name;
+
+impl Visitor<'_> for Name {
+    type Value = Role;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a role's name")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Role, E> {
+        Ok(Role::new(name))
+    }
+}
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl RoleKind {
+    fn of(role: &str) -> Self {
+        match role {
+            "button" | "checkbox" | "clickable" | "combobox" | "link" | "listbox" | "menuitem"
+            | "menuitemcheckbox" | "menuitemradio" | "option" | "radio" | "scrollbar" | "searchbox"
+            | "slider" | "spinbutton" | "switch" | "tab" | "textbox" | "treeitem" => Self::Acted,
+            "cell" | "columnheader" | "gridcell" | "listitem" | "row" | "rowheader" => Self::Part,
+            "text" => Self::Text,
+            _ => Self::Structure,
+        }
     }
 }
 
 impl fmt::Display for Role {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(self.as_str())
     }
 }
 

@@ -109,15 +109,20 @@ mod tests {
         let link = read(r#"[0, "link", "Home", 1, 0, "/home"]"#).expect("an entry");
         assert_eq!(link.details.target, Some(LinkTarget::new("/home")));
         assert_eq!(read(r#"[0, "heading", "Home", 1, 0, 2]"#).expect("an entry").details.level, Some(2));
-        let both = read(r#"[0, "heading", "Home", 1, 4, {"level": 2, "clickable": true}]"#).expect("an entry");
+        let both =
+            read(r#"[0, "heading", "Home", 1, 4, {"level": 2, "clickable": true}]"#).expect("an entry");
         assert_eq!((both.details.level, both.details.clickable, both.remoteness), (Some(2), true, 4));
     }
 
     #[test]
     fn what_is_no_entry_is_refused() {
-        for text in
-            ["[]", "{}", r#"[0, "link", "a"]"#, r#"[0, "link", "a", 1, "/x"]"#, r#"[0, "a", "b", 1, 0, 2, 3]"#]
-        {
+        for text in [
+            "[]",
+            "{}",
+            r#"[0, "link", "a"]"#,
+            r#"[0, "link", "a", 1, "/x"]"#,
+            r#"[0, "a", "b", 1, 0, 2, 3]"#,
+        ] {
             assert!(read(text).is_err(), "{text}");
         }
     }

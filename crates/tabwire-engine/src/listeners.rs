@@ -28,8 +28,21 @@ pub(crate) struct Known {
     nodes: HashSet<NodeNumber>,
     /// A digest of the browser's last answer, once the agent knew all of it.
     heard: Option<u64>,
+    /// What was counted just before that answer.
+    census: Option<Census>,
+    /// The browser does not count.
+    pub(crate) is_uncounted: bool,
     /// When the browser was asked, if it told of so many that it is not to be asked every time.
     asked: Option<Instant>,
+}
+
+/// What tells, without listing them, that listeners are the same as before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Census {
+    /// How many there are in the document's process.
+    pub(crate) listeners: u64,
+    /// How often something other than looking was done with the page. One that is removed is counted for a while.
+    pub(crate) deeds: u64,
 }
 
 /// A listener as the browser describes it.
@@ -79,6 +92,16 @@ impl Known {
         self.heard = Some(digest(answer));
     }
 
+    /// Whether the agent knows all there is, as far as can be told from counting. The browser is asked all the same.
+    pub(crate) fn is_complete(&self, census: Option<Census>) -> bool {
+        census.is_some() && self.census == census && self.heard.is_some()
+    }
+
+    /// Takes note of what was counted before an answer that the agent knows all of.
+    pub(crate) fn count(&mut self, census: Option<Census>) {
+        self.census = census;
+    }
+
     /// What the agent has to be told, given all listeners of the document.
     pub(crate) fn compare(&mut self, all: &[Listener], now: Instant) -> News {
         self.asked = (all.len() > LISTENERS_QUICK).then_some(now);
@@ -124,6 +147,19 @@ mod tests {
             backend_node_id: Some(NodeNumber(node)),
         };
         all.iter().map(listener).collect()
+    }
+
+    #[test]
+    fn only_what_was_counted_the_same_is_complete() {
+        let census = |listeners, deeds| Some(Census { listeners, deeds });
+        let mut known = Known::default();
+        assert!(!known.is_complete(None) && !known.is_complete(census(3, 0)), "nothing is known yet");
+        known.hear(b"answer");
+        known.count(census(3, 1));
+        assert!(known.is_complete(census(3, 1)));
+        assert!(!known.is_complete(census(4, 1)), "one has come");
+        assert!(!known.is_complete(census(3, 2)), "something was done");
+        assert!(!known.is_complete(None), "the browser does not count");
     }
 
     #[test]

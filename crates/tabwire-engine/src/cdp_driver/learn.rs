@@ -20,7 +20,7 @@ use super::held_object::{Evaluated, Resolved};
 use crate::driver::Reply;
 use crate::frame_table::{ListenedFrame, WorldId};
 use crate::limits::{LISTENERS_AT_ONCE, LISTENERS_DEADLINE, LISTENERS_PATIENCE, LISTENERS_QUICK};
-use crate::listeners::{Known, Listener, NodeNumber};
+use crate::listeners::{Census, Known, Listener, NodeNumber};
 
 /// The objects that elements are handed over as, let go together.
 const GROUP: &str = "tabwire-listeners";
@@ -33,9 +33,18 @@ struct Lesson {
     known: OwnedMutexGuard<Known>,
     /// The question, if it could be asked in the same breath as what came before.
     asked: Option<Result<PendingAnswer, CdpError>>,
+    /// How many listeners there are, asked before that.
+    counting: Option<PendingAnswer>,
+    deeds: u64,
     /// Whether the agent has been told anything.
     told: Arc<AtomicBool>,
     deadline: Deadline,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Counted {
+    js_event_listeners: u64,
 }
 
 #[derive(Deserialize)]
@@ -68,9 +77,14 @@ impl CdpDriver {
         }
         let is_quick = known.is_quick();
         let deadline = Deadline::after(LISTENERS_DEADLINE);
+        let is_counted = known.document.is_some() && !known.is_uncounted;
+        let counting = is_counted.then(|| session.begin("Memory.getDOMCounters", &json!({}), deadline).ok());
         let asked = known.document.as_deref().map(|document| ask(&session, document, deadline));
         let told = Arc::new(AtomicBool::new(false));
-        let lesson = Lesson { session, world, own_world, known, asked, told: Arc::clone(&told), deadline };
+        let (counting, deeds) = (counting.flatten(), self.inner.deeds.load(Ordering::Relaxed));
+        let told_too = Arc::clone(&told);
+        let lesson =
+            Lesson { session, world, own_world, known, asked, counting, deeds, told: told_too, deadline };
         let (done, over) = oneshot::channel::<()>();
         let is_asked = lesson.asked.is_some();
         let mut going_on =
@@ -148,6 +162,12 @@ impl Lesson {
                 ask(&self.session, &document, self.deadline)?
             }
         };
+        let census = self.count().await;
+        if self.known.is_complete(census) {
+            // Nobody waits for the answer: it would be the same as the last. If it is not, the next snapshot knows.
+            done.take();
+        }
+        self.known.count(None);
         let answer = match asked.answer().await {
             Ok(answer) => answer,
             Err(error) => {
@@ -156,6 +176,7 @@ impl Lesson {
             }
         };
         if self.known.has_heard(answer.bytes(), Instant::now()) {
+            self.known.count(census);
             return Ok(());
         }
         let news = self.known.compare(&answer.to::<Listed>()?.listeners, Instant::now());
@@ -176,7 +197,18 @@ impl Lesson {
             done.take_if(|_| handed >= LISTENERS_QUICK);
         }
         self.known.hear(answer.bytes());
+        self.known.count(census);
         Ok(())
+    }
+
+    /// Counts what can be counted; none where the browser does not.
+    async fn count(&mut self) -> Option<Census> {
+        let counted = self.counting.take()?.answer().await;
+        if let Err(CdpError::Protocol { .. }) = counted {
+            self.known.is_uncounted = true;
+        }
+        let Counted { js_event_listeners: listeners } = counted.ok()?.to().ok()?;
+        Some(Census { listeners, deeds: self.deeds })
     }
 
     /// Has the browser hold the document for as long as it is shown. In no group: listeners would be held with it.

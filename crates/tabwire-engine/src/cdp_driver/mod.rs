@@ -16,6 +16,7 @@ mod workers;
 
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
@@ -65,6 +66,8 @@ struct Inner {
     stirred: tokio::sync::Notify,
     settings: Mutex<ProcessSettings>,
     watchers: Mutex<Watchers>,
+    /// How often something other than looking was done with the page.
+    deeds: AtomicU64,
     ready: tokio::sync::watch::Sender<Setup>,
     tasks: TaskGroup,
 }
@@ -110,6 +113,7 @@ impl CdpDriver {
             stirred: tokio::sync::Notify::new(),
             settings: Mutex::new(ProcessSettings::starting_with(rules.settings)),
             watchers: Mutex::default(),
+            deeds: AtomicU64::default(),
             ready: tokio::sync::watch::Sender::new(Setup::UnderWay),
             tasks: tasks.clone(),
         });
@@ -301,6 +305,9 @@ impl Driver for CdpDriver {
         argument: &Value,
         deadline: Deadline,
     ) -> Reply<Value> {
+        if function != "snapshot" {
+            self.inner.deeds.fetch_add(1, Ordering::Relaxed);
+        }
         let call = AgentCall::new(function, argument);
         let known = self.frames().find(frame);
         let begun = match known {
@@ -314,6 +321,7 @@ impl Driver for CdpDriver {
     }
 
     fn apply(&self, frame: &FrameId, key: ElementKey, function: String, deadline: Deadline) -> Reply<Value> {
+        self.inner.deeds.fetch_add(1, Ordering::Relaxed);
         let (driver, frame) = (self.clone(), frame.clone());
         Box::pin(async move { driver.apply_in_page(&frame, key, &function, deadline).await })
     }
@@ -334,6 +342,7 @@ impl Driver for CdpDriver {
         params: &Value,
         deadline: Deadline,
     ) -> Reply<Value, CdpError> {
+        self.inner.deeds.fetch_add(1, Ordering::Relaxed);
         if let Place::Frame(frame) = place {
             return self.command_in(frame, method, params, deadline);
         }

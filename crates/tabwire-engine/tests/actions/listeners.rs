@@ -83,6 +83,19 @@ async fn listeners_that_come_and_go_are_told_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_listener_that_comes_while_the_page_is_only_looked_at_is_told() {
+    let stage = Stage::at("/click/listeners").await;
+    becomes(&stage, &LISTENING).await;
+    // Long enough for snapshots before it, after which nothing but looking is done.
+    stage
+        .eval("void setTimeout(() => document.querySelector('h1').addEventListener('click', () => {}), 500)")
+        .await;
+    let mut more = vec!["Nothing but listeners"];
+    more.extend(LISTENING);
+    becomes(&stage, &more).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_listeners_hold_up_nothing_and_are_all_learned() {
     let stage = Stage::at("/click/listeners?rows=10000").await;
     let began = std::time::Instant::now();

@@ -114,6 +114,7 @@ class Walk {
     const { element } = piece;
     const style = styleOf(element);
     const { display } = style;
+    if (this.tellPlain(piece, style, display)) return;
     let exposure = exposureOf(element, style, display);
     if (exposure === 0) {
       if (!isSeenThoughUnspoken(element, this.isBehindDialog(element))) return;
@@ -128,7 +129,6 @@ class Walk {
       return;
     }
     piece.concealed = concealment;
-    if (exposure === (SHOWS_SELF | SHOWS_CHILDREN) && this.tellPlain(piece, style, display)) return;
     if ((exposure & SHOWS_SELF) !== 0) this.describe(piece, style, display);
     // Only those inside ask for it.
     if (element.firstElementChild !== null || !isPlainHolder(element) || this.takes(element)) piece.pointer = style.cursor === "pointer";

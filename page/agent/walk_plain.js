@@ -17,6 +17,9 @@ function hasQuietAttributes(element) {
   return true;
 }
 
+/** Elements that show only some of their children. */
+const CHOOSY_TAGS = new Set(["details", "select", "audio", "iframe", "video"]);
+
 /** What holds for all plain things of one tree, found out once in a pass. */
 class PlainTree {
   constructor(root) {
@@ -40,7 +43,12 @@ function forgetPlainTrees() {
 
 function plainTreeOf(element) {
   const holder = element.parentNode;
-  if (holder !== null && holder === plainHolder) return plainTree;
+  if (holder === plainHolder) return plainTree;
+  plainHolder = holder;
+  plainTree = null;
+  // Others may leave out what is in them.
+  if (holder === null || holder.nodeType !== Node.ELEMENT_NODE || holder.shadowRoot !== null) return null;
+  if (CHOOSY_TAGS.has(holder.localName)) return null;
   const root = element.getRootNode();
   plainTrees ??= new Map();
   plainTree = plainTrees.get(root);
@@ -48,7 +56,6 @@ function plainTreeOf(element) {
     plainTree = new PlainTree(root);
     plainTrees.set(root, plainTree);
   }
-  plainHolder = holder;
   return plainTree;
 }
 
@@ -59,18 +66,26 @@ function plainTextOf(element, role) {
   if (element.namespaceURI !== HTML_NAMESPACE || element.shadowRoot !== null || element.assignedSlot !== null) return null;
   if (!hasQuietAttributes(element) || (role === "link" && !element.hasAttribute("href"))) return null;
   const tree = plainTreeOf(element);
-  if (tree.isAnyDisabled || tree.focused === element || tree.generating.mayApply(element)) return null;
+  if (tree === null || tree.isAnyDisabled || tree.focused === element || tree.generating.mayApply(element)) return null;
   if (role === "button" && (tree.labels.has(element) || element.matches(":disabled"))) return null;
   return only.data;
 }
 
-/** The plain thing of a piece as a node; null when it is told the long way. Nothing hides what is inside it. */
+/** Whether a plain thing is exposed and seen, if its parent is: nothing else of it could hide it. */
+function isPlainlyThere(element, style, display) {
+  if (display === "none" || display === "contents") return false;
+  if (style.visibility !== "visible" || style.interactivity === "inert" || skipsContent(element, style, display)) return false;
+  return exposureBesideDialog(element) === (SHOWS_SELF | SHOWS_CHILDREN) && isPlainlyShown(element, style, display);
+}
+
+/** The plain thing of a piece as a node; null when it is told the long way. */
 function plainNodeOf(piece, style, display, limits) {
   const { element } = piece;
   const role = PLAIN_THINGS.get(element.localName);
   if (role === undefined || piece.quiet || piece.concealed !== "") return null;
   const text = plainTextOf(element, role);
-  if (text === null || style.textTransform !== "none" || !isReadable(piece, style, display)) return null;
+  if (text === null || !isPlainlyThere(element, style, display)) return null;
+  if (style.textTransform !== "none" || !isReadable(piece, style, display)) return null;
   if (role === "heading" && clickReasonOf(piece, style) !== "") return null;
   const name = text.length <= limits.name && PLAIN_LINE.test(text) ? text : lineOf(foldSpace(text), limits.name);
   if (name === "") return null;

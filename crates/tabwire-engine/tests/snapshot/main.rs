@@ -9,6 +9,7 @@ mod long_list;
 mod nearness;
 mod owned;
 mod part;
+mod plain;
 mod reading;
 mod search;
 mod stage;

@@ -1,0 +1,133 @@
+//! Plain things are told with few questions; what is told of them must be what the long way tells.
+//!
+//! Every page is shown twice: as it is, and with an attribute on every thing that means nothing but keeps it from being
+//! taken for plain.
+
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// Ways to look, and ways not to be seen.
+const STYLES: &[&str] = &[
+    "",
+    "display:none",
+    "display:contents",
+    "display:block",
+    "display:flex",
+    "display:inline-block;width:0;height:0;overflow:hidden",
+    "display:block;width:1px;height:1px;overflow:hidden",
+    "float:left",
+    "visibility:hidden",
+    "visibility:collapse",
+    "opacity:0",
+    "opacity:.01",
+    "opacity:.5",
+    "filter:opacity(0)",
+    "filter:blur(1px)",
+    "clip-path:inset(50%)",
+    "clip-path:circle(0)",
+    "position:absolute;clip:rect(0 0 0 0)",
+    "position:absolute;left:-9999px",
+    "position:fixed;top:-900px",
+    "transform:scale(0)",
+    "font-size:0",
+    "font-size:2px",
+    "color:white",
+    "color:transparent",
+    "-webkit-text-fill-color:white",
+    "background:black;color:black",
+    "text-indent:-9999px",
+    "display:block;text-indent:-9999px",
+    "content-visibility:hidden",
+    "display:block;content-visibility:hidden",
+    "interactivity:inert",
+    "text-transform:uppercase",
+    "text-transform:capitalize",
+    "cursor:pointer",
+    "pointer-events:none",
+];
+
+/// What may be plain; `NAME` is told apart, `MARK` is where the attribute goes.
+const THINGS: &[&str] = &[
+    "<a href=/NAME style='STYLE' MARK>link NAME</a>",
+    "<button style='STYLE' MARK>\n  button  NAME\n</button>",
+    "<h3 style='STYLE' MARK>heading NAME</h3>",
+];
+
+/// What stands in different places and says different things of itself.
+const PLACES: &str = "
+    <a MARK>nowhere</a> <a href='' MARK>here</a> <a href='//other.example/x' MARK>away</a> <a href='/a\tb' MARK>odd</a>
+    <a href=/blank MARK> </a> <a href=/nbsp MARK>&nbsp;</a> <a href=/empty MARK></a> <button MARK></button>
+    <a href=/titled title='A title' MARK></a> <a href=/told title='A title' MARK>told</a>
+    <button aria-label=Labelled MARK>x</button> <button disabled MARK>off</button> <button autofocus MARK>focus</button>
+    <button data-x=1 class=b type=submit MARK>classes</button> <button aria-pressed=true MARK>pressed</button>
+    <h2 onclick='1' MARK>clicked heading</h2> <h2 tabindex=0 MARK>focused heading</h2> <h1 role=button MARK>no heading</h1>
+    <h2 style='cursor:pointer' MARK>pointed heading</h2> <a href=/b onclick='1' tabindex=-1 MARK>handled</a>
+    <label for=named>Its label</label> <button id=named MARK>own text</button>
+    <fieldset disabled><button MARK>in a fieldset</button></fieldset>
+    <details><summary>More</summary><a href=/closed MARK>in details</a></details>
+    <details open><summary>Less</summary><a href=/open MARK>in open details</a></details>
+    <div aria-hidden=true><a href=/unspoken MARK>unspoken words</a></div> <div inert><a href=/inert MARK>inert</a></div>
+    <div style='opacity:0'><button MARK>in the unseen</button></div>
+    <div style='text-indent:-9999px'><a href=/indent MARK>indented</a></div>
+    <div style='font-size:0'><a href=/small MARK>small</a></div>
+    <div style='position:absolute;width:1px;height:1px;overflow:hidden'><a href=/reader MARK>for readers</a></div>
+    <button MARK><h2 MARK>in a button</h2></button> <a href=/bold MARK>some <b>bold</b> words</a>
+    <a href=/comment MARK>before<!-- --></a> <a href=/pictured MARK><img alt=picture></a>
+    <p>In a line <a href=/line MARK>of words</a>, that goes on.</p>
+    <div><template shadowrootmode=open><a href=/shadow MARK>in a shadow</a><slot></slot></template><a href=/slotted MARK>slotted</a></div>
+    <div><template shadowrootmode=open><p>no slot</p></template><a href=/unslotted MARK>nowhere to be seen</a></div>
+    <ul><li><a href=/one MARK>one</a><li><a href=/two MARK>two</a></ul>
+    <h2 id=owned MARK>owned</h2><div role=group aria-label=owner aria-owns=owned></div>
+    <svg><a href=/drawn MARK><text y=20>drawn</text></a></svg>";
+
+fn everything() -> String {
+    let mut page = String::new();
+    for (place, style) in STYLES.iter().enumerate() {
+        for (kind, thing) in THINGS.iter().enumerate() {
+            page.push_str(&thing.replace("STYLE", style).replace("NAME", &format!("{place}-{kind}")));
+        }
+    }
+    page + PLACES
+}
+
+async fn nodes(stage: &mut Stage, page: &str, mark: &str, options: &Value) -> Vec<Value> {
+    stage.show(&page.replace("MARK", mark)).await;
+    stage.snapshot(options.clone()).await.nodes().clone()
+}
+
+async fn check(stage: &mut Stage, page: &str) {
+    for options in [json!({"full": true}), json!({"full": true, "interactive": true}), json!({})] {
+        let short = nodes(stage, page, "", &options).await;
+        let long = nodes(stage, page, "part=x", &options).await;
+        assert!(short.len() > 1, "{short:?}");
+        for (short, long) in short.iter().zip(&long) {
+            assert_eq!(short, long, "{options}");
+        }
+        assert_eq!(short.len(), long.len(), "{options}");
+    }
+}
+
+#[tokio::test]
+async fn plain_things_are_told_as_the_long_way_tells_them() {
+    let mut stage = Stage::start().await;
+    check(&mut stage, &everything()).await;
+}
+
+#[tokio::test]
+async fn what_a_page_says_of_all_its_things_counts_for_plain_ones() {
+    let mut stage = Stage::start().await;
+    let things = "<h1 MARK>Top</h1><a href=/a MARK>one</a><button MARK>two</button><h2 MARK>three</h2><a href=/b MARK>four</a>";
+    for around in [
+        format!("<div aria-disabled=true>{things}</div>{things}"),
+        format!("<style>a::before{{content:'generated '}} .x::after{{content:'!'}}</style>{things}"),
+        format!("<style>* {{text-transform:uppercase}} h2 {{interactivity:inert}}</style>{things}"),
+        format!("<style>button:nth-child(3) {{color:rgb(250,250,250);background:white}}</style>{things}"),
+        format!("{things}<dialog id=d>{things}</dialog><script>d.showModal()</script>"),
+        format!("{things}<div role=dialog aria-modal=true>{things}</div>"),
+        format!("<body style='background:#000;color:#000'>{things}"),
+        format!("<iframe srcdoc=\"{}\"></iframe>{things}", things.replace('"', "'")),
+    ] {
+        check(&mut stage, &around).await;
+    }
+}

@@ -112,6 +112,19 @@ struct Row {
     peer: Sample,
 }
 
+impl Row {
+    /// Takes both times, each first in every other round: what one has changed is painted while the other runs.
+    fn take_turns(&mut self, round: usize, raw: impl FnOnce(), ours: impl FnOnce() -> Command) {
+        if round.is_multiple_of(2) {
+            self.raw.add(clock(raw));
+            self.ours.add(timed(ours()));
+        } else {
+            self.ours.add(timed(ours()));
+            self.raw.add(clock(raw));
+        }
+    }
+}
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -151,12 +164,14 @@ fn main() {
         );
         peer_ref(&seen, "button")
     });
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
         floor.add(timed(Command::new(&empty)));
-        rows[0].raw.add(clock(|| runtime.block_on(raw.snapshot())));
-        rows[0].ours.add(timed(world.command(&["snapshot"])));
-        rows[1].raw.add(clock(|| runtime.block_on(raw.click("#b1"))));
-        rows[1].ours.add(timed(world.command(&["click", &button])));
+        rows[0].take_turns(round, || runtime.block_on(raw.snapshot()), || world.command(&["snapshot"]));
+        rows[1].take_turns(
+            round,
+            || runtime.block_on(raw.click("#b1")),
+            || world.command(&["click", &button]),
+        );
         if let (Some(peer), Some(target)) = (&peer, &peer_button) {
             rows[0].peer.add(timed(peer.command(&["snapshot", "-i"])));
             rows[1].peer.add(timed(peer.command(&["click", target])));
@@ -170,8 +185,8 @@ fn main() {
     }
     for round in 0..ROUNDS {
         let value = format!("value {round}");
-        rows[2].raw.add(clock(|| runtime.block_on(raw.fill("#text", &value))));
-        rows[2].ours.add(timed(world.command(&["fill", "#text", &value])));
+        let ours = || world.command(&["fill", "#text", &value]);
+        rows[2].take_turns(round, || runtime.block_on(raw.fill("#text", &value)), ours);
         if let Some(peer) = &peer {
             rows[2].peer.add(timed(peer.command(&["fill", "#text", &value])));
         }

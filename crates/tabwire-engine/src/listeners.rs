@@ -28,8 +28,8 @@ pub(crate) struct Known {
     nodes: HashSet<NodeNumber>,
     /// A digest of the browser's last answer, once the agent knew all of it.
     heard: Option<u64>,
-    /// What was counted just before that answer.
-    census: Option<Census>,
+    /// What was counted just before that answer, and when.
+    census: Option<(Census, Instant)>,
     /// The browser does not count.
     pub(crate) is_uncounted: bool,
     /// When the browser was asked, if it told of so many that it is not to be asked every time.
@@ -92,14 +92,21 @@ impl Known {
         self.heard = Some(digest(answer));
     }
 
-    /// Whether the agent knows all there is, as far as can be told from counting. The browser is asked all the same.
+    /// Whether it is enough to count: a moment ago the agent knew all, and since then the page was only looked at.
+    pub(crate) fn is_fresh(&self, deeds: u64, now: Instant) -> bool {
+        let is_fresh =
+            |(census, counted): (Census, Instant)| census.deeds == deeds && now < counted + LISTENERS_AGAIN;
+        self.heard.is_some() && self.census.is_some_and(is_fresh)
+    }
+
+    /// Whether the agent knows all there is, as far as can be told from counting.
     pub(crate) fn is_complete(&self, census: Option<Census>) -> bool {
-        census.is_some() && self.census == census && self.heard.is_some()
+        self.heard.is_some() && census.is_some() && self.census.map(|(census, _)| census) == census
     }
 
     /// Takes note of what was counted before an answer that the agent knows all of.
-    pub(crate) fn count(&mut self, census: Option<Census>) {
-        self.census = census;
+    pub(crate) fn count(&mut self, census: Option<Census>, now: Instant) {
+        self.census = census.map(|census| (census, now));
     }
 
     /// What the agent has to be told, given all listeners of the document.
@@ -153,9 +160,13 @@ mod tests {
     fn only_what_was_counted_the_same_is_complete() {
         let census = |listeners, deeds| Some(Census { listeners, deeds });
         let mut known = Known::default();
+        let now = Instant::now();
         assert!(!known.is_complete(None) && !known.is_complete(census(3, 0)), "nothing is known yet");
         known.hear(b"answer");
-        known.count(census(3, 1));
+        known.count(census(3, 1), now);
+        assert!(
+            known.is_fresh(1, now) && !known.is_fresh(2, now) && !known.is_fresh(1, now + LISTENERS_AGAIN)
+        );
         assert!(known.is_complete(census(3, 1)));
         assert!(!known.is_complete(census(4, 1)), "one has come");
         assert!(!known.is_complete(census(3, 2)), "something was done");

@@ -17,6 +17,9 @@ pub(super) const ABSENT: i64 = -1;
 /// The agent's functions that wait for as long as they are told, and stop when they are called off. A table.
 const WAITING: &[&str] = &["waitFor", "prepare", "ticked"];
 
+/// Functions that answer at once and are called often: the browser need not be told to wait for a promise.
+const AT_ONCE: &[&str] = &["find", "snapshot"];
+
 /// The name a wait is called off by; never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WaitId(u64);
@@ -32,6 +35,7 @@ impl WaitId {
 #[derive(Clone, Debug)]
 pub(super) struct AgentCall {
     expression: String,
+    is_promise: bool,
     wait: Option<WaitId>,
 }
 
@@ -41,7 +45,7 @@ impl AgentCall {
         let name = wait.map(|WaitId(number)| format!(", {number}")).unwrap_or_default();
         let expression =
             format!("globalThis.tabwire ? tabwire.run(\"{function}\", {argument}{name}) : {ABSENT}");
-        Self { expression, wait }
+        Self { expression, is_promise: !AT_ONCE.contains(&function), wait }
     }
 }
 
@@ -61,7 +65,7 @@ impl Begun {
         call: &AgentCall,
         deadline: Deadline,
     ) -> Result<Self, Failure> {
-        let params = evaluation(world, &call.expression);
+        let params = evaluation(world, &call.expression, call.is_promise);
         let answer = session.begin("Runtime.evaluate", &params, deadline).map_err(CdpError::into_failure)?;
         Ok(Self { session: session.clone(), world, answer, wait: call.wait })
     }
@@ -82,14 +86,14 @@ impl Drop for Begun {
         // Nobody is left to tell when it does not arrive; the wait then ends by its own time.
         let _ = self.session.begin(
             "Runtime.evaluate",
-            &evaluation(self.world, &expression),
+            &evaluation(self.world, &expression, true),
             Deadline::after(CALL_OFF),
         );
     }
 }
 
-fn evaluation(world: WorldId, expression: &str) -> Value {
+fn evaluation(world: WorldId, expression: &str, is_promise: bool) -> Value {
     json!({
-        "expression": expression, "contextId": world.number(), "returnByValue": true, "awaitPromise": true,
+        "expression": expression, "contextId": world.number(), "returnByValue": true, "awaitPromise": is_promise,
     })
 }

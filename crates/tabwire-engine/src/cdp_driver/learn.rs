@@ -77,16 +77,19 @@ impl CdpDriver {
         }
         let is_quick = known.is_quick();
         let deadline = Deadline::after(LISTENERS_DEADLINE);
+        let deeds = self.inner.deeds.load(Ordering::Relaxed);
         let is_counted = known.document.is_some() && !known.is_uncounted;
-        let counting = is_counted.then(|| session.begin("Memory.getDOMCounters", &json!({}), deadline).ok());
-        let asked = known.document.as_deref().map(|document| ask(&session, document, deadline));
+        let counting =
+            is_counted.then(|| session.begin("Memory.getDOMCounters", &json!({}), deadline).ok()).flatten();
+        let is_enough = counting.is_some() && known.is_fresh(deeds, Instant::now());
+        let document = known.document.as_deref().filter(|_| !is_enough);
+        let asked = document.map(|document| ask(&session, document, deadline));
         let told = Arc::new(AtomicBool::new(false));
-        let (counting, deeds) = (counting.flatten(), self.inner.deeds.load(Ordering::Relaxed));
         let told_too = Arc::clone(&told);
         let lesson =
             Lesson { session, world, own_world, known, asked, counting, deeds, told: told_too, deadline };
         let (done, over) = oneshot::channel::<()>();
-        let is_asked = lesson.asked.is_some();
+        let is_asked = lesson.asked.is_some() || is_enough;
         let mut going_on =
             GoingOn { lesson: Some(Box::pin(lesson.run(done))), tasks: self.inner.tasks.clone() };
         if !is_asked {
@@ -155,19 +158,20 @@ impl Lesson {
 
     async fn find_out(mut self, done: oneshot::Sender<()>) -> Result<(), CdpError> {
         let mut done = Some(done);
+        let census = self.count().await;
+        let is_complete = self.known.is_complete(census);
         let asked = match self.asked.take() {
             Some(asked) => asked?,
+            None if is_complete => return Ok(()),
             None => {
-                let document = self.hold_document().await?;
+                let held = self.known.document.clone();
+                let document = if let Some(held) = held { held } else { self.hold_document().await? };
                 ask(&self.session, &document, self.deadline)?
             }
         };
-        let census = self.count().await;
-        if self.known.is_complete(census) {
-            // Nobody waits for the answer: it would be the same as the last. If it is not, the next snapshot knows.
-            done.take();
-        }
-        self.known.count(None);
+        // Where as many are counted, nobody waits for the answer. If it is another one, the next snapshot knows.
+        done.take_if(|_| is_complete);
+        self.known.count(None, Instant::now());
         let answer = match asked.answer().await {
             Ok(answer) => answer,
             Err(error) => {
@@ -176,7 +180,7 @@ impl Lesson {
             }
         };
         if self.known.has_heard(answer.bytes(), Instant::now()) {
-            self.known.count(census);
+            self.known.count(census, Instant::now());
             return Ok(());
         }
         let news = self.known.compare(&answer.to::<Listed>()?.listeners, Instant::now());
@@ -197,7 +201,7 @@ impl Lesson {
             done.take_if(|_| handed >= LISTENERS_QUICK);
         }
         self.known.hear(answer.bytes());
-        self.known.count(census);
+        self.known.count(census, Instant::now());
         Ok(())
     }
 

@@ -60,7 +60,7 @@ impl LineWriter<'_> {
             if position != Position::Following {
                 out.push(' ');
             }
-            let _ = write!(out, "{}", node.name.quoted());
+            node.name.push_quoted(out);
         }
         if let Some(handle) = node.handle.as_ref().filter(|_| self.shows_ref(node, holds)) {
             let reference = self.reference(handle);

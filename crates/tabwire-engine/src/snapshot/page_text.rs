@@ -48,6 +48,17 @@ impl PageText {
         self.0.is_empty()
     }
 
+    /// Adds the text in quotes; most texts have nothing in them that would have to be escaped.
+    pub(crate) fn push_quoted(&self, out: &mut String) {
+        if self.0.bytes().any(|byte| matches!(byte, b'"' | b'\\')) {
+            out.push_str(&self.quoted().to_string());
+            return;
+        }
+        out.push('"');
+        out.push_str(&self.0);
+        out.push('"');
+    }
+
     /// The text in quotes, which nothing in it can end.
     pub(crate) fn quoted(&self) -> Quoted<'_> {
         Quoted(&self.0)

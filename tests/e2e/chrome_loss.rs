@@ -117,7 +117,7 @@ fn on_a_port_a_killed_daemon_takes_its_browser_along_and_the_stand_in_waits_for_
     let first = browser(&world);
     kill(world.daemon_pid());
     await_end("the browser after its daemon", ORPHAN_SECONDS, &[first]);
-    assert!(is_running(chrome.pid()));
+    assert!(is_running(chrome.pid()), "{}\n{}", chrome.log(), world.log());
     // All that is asked meanwhile waits for the browser that the first question brings back, and is answered once.
     let asked: Vec<u64> = ["Target.getTargets", "Browser.getVersion", "Target.getBrowserContexts"]
         .into_iter()

@@ -40,7 +40,9 @@ impl McpHttp {
         let stdout = process.stdout.take().expect("piped");
         let mut address = String::new();
         BufReader::new(stdout).read_line(&mut address).expect("an address");
-        let rest = address.trim().strip_prefix("http://").expect("an address").to_owned();
+        let Some(rest) = address.trim().strip_prefix("http://") else {
+            panic!("no address, but {address:?}; {:?}", process.wait_with_output());
+        };
         let (host, path) = rest.split_once('/').expect("a path");
         Self { process, host: host.to_owned(), path: format!("/{path}") }
     }

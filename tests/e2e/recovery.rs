@@ -21,6 +21,8 @@ fn a_killed_browser_comes_back_with_its_tabs() {
     world.expect_litter();
     kill(browser);
     eventually("it is gone", 10, || !is_running(browser));
+    // What is asked before the daemon has noticed has an outcome that nobody knows.
+    eventually("the daemon has noticed", 10, || world.log().contains("the hub ends"));
 
     let answer = world.json(&["get", "url"]);
     assert_eq!(answer["recovered"], true, "{answer}");

@@ -159,18 +159,15 @@ impl Lesson {
     async fn find_out(mut self, done: oneshot::Sender<()>) -> Result<(), CdpError> {
         let mut done = Some(done);
         let census = self.count().await;
-        let is_complete = self.known.is_complete(census);
         let asked = match self.asked.take() {
             Some(asked) => asked?,
-            None if is_complete => return Ok(()),
+            None if self.known.is_complete(census) => return Ok(()),
             None => {
                 let held = self.known.document.clone();
                 let document = if let Some(held) = held { held } else { self.hold_document().await? };
                 ask(&self.session, &document, self.deadline)?
             }
         };
-        // Where as many are counted, nobody waits for the answer. If it is another one, the next snapshot knows.
-        done.take_if(|_| is_complete);
         self.known.count(None, Instant::now());
         let answer = match asked.answer().await {
             Ok(answer) => answer,

@@ -11,7 +11,7 @@ use tabwire_engine::{
     ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address,
     find_action, find_similar,
 };
-use tabwire_policy::ActionNeed;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery};
 use tabwire_wire::{ClientName, ErrorCode, Failure, SessionKey, TabId};
 
@@ -165,8 +165,8 @@ impl Daemon {
         let remembered = session.remembered().based_on(prepared.base_url.clone());
         remembered.complete(definition, &mut request.params)?;
         let choice = TabChoice::make(&session, &live, &request).await?;
-        let checkpoint =
-            self.checkpoint(&live, &session, &request, (definition.name, definition.effect.as_str()), note);
+        let needs = definition.needs(&request.params)?;
+        let checkpoint = self.checkpoint(&live, &session, &request, (definition.name, needs), note);
         note.place(&live.engine, choice.tab);
         let tab = checkpoint.before(&live.engine, choice.tab, &request.params, note).await?;
         // Counted from here: starting a browser and asking somebody take time of their own.
@@ -225,7 +225,7 @@ impl Daemon {
         live: &LiveSession,
         session: &Session,
         request: &ActionRequest,
-        (action, effect): (&'static str, &str),
+        (action, needs): (&'static str, Needs),
         note: &Note,
     ) -> Checkpoint {
         self.policy.refresh();
@@ -244,7 +244,7 @@ impl Daemon {
             is_veiled: live.options.policy() == live.options.policy().stricter(wished),
             session: session.key.to_string(),
             action,
-            need: ActionNeed::of(action, effect),
+            needs,
         }
     }
 
@@ -318,7 +318,7 @@ impl Daemon {
         } else {
             TabChoice::make(&session, &live, &request).await?
         };
-        let open = ("open", Effect::Navigate.as_str());
+        let open = ("open", Needs::destination().at(Capability::Read, Some(url.as_str())));
         let checkpoint = self.checkpoint(&live, &session, &request, open, note);
         checkpoint.before(&live.engine, choice.tab, &json!({"url": url}), note).await?;
         let context = self.context(&live, choice.tab, deadline, files, &request, &checkpoint);

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
-use tabwire_engine::{Answered, Browser, STOPPED, TabInfo, Whereabouts, checked_address};
+use tabwire_engine::{Answered, Browser, STOPPED, TabInfo, Whereabouts};
 use tabwire_journal::{Ruling, Verdict};
 use tabwire_policy::limits::ADDRESS_FREE_CHARACTERS;
-use tabwire_policy::{ActionNeed, Address, Capability, Decision, Ground, Profile, Question, Rulebook};
+use tabwire_policy::{Address, Capability, Decision, Profile, Question, Rulebook};
 use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
+use tabwire_policy::{Need, Needs, ResultCheck, Scope};
 use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
@@ -16,13 +17,6 @@ use crate::command_guard::with_sources;
 use crate::hub::Hub;
 use crate::note::Note;
 use crate::policy_desk::{PassInHand, PolicyDesk, now};
-
-/// Parameters that are addresses which an action goes to or fetches from, as people type them.
-const ADDRESSES: &[(&str, &str)] =
-    &[("navigate", "url"), ("tab_new", "url"), ("open", "url"), ("route", "to_url")];
-
-/// An address that the page makes whole itself; what is not whole already cannot be judged.
-const ADDRESS_OF_PAGE: (&str, &str) = ("download_file", "url");
 
 /// Parameters that say which element is meant, and bring it nothing.
 const AIMS: &[&str] = &["target", "from", "to", "within", "tab"];
@@ -62,7 +56,8 @@ pub(crate) struct Checkpoint {
     /// The session, as grants name it.
     pub(crate) session: String,
     pub(crate) action: &'static str,
-    pub(crate) need: ActionNeed,
+    /// What the action needs with its parameters.
+    pub(crate) needs: Needs,
 }
 
 impl Checkpoint {
@@ -104,7 +99,7 @@ impl Checkpoint {
         note: &mut Note,
     ) -> Result<Option<TabId>, Failure> {
         let place = browser.find_whereabouts(named_tab(self.action, params).or(tab));
-        if place.is_none() && self.need.ground == Ground::Page && self.profile == Profile::Guarded {
+        if place.is_none() && self.needs.touches_page() && self.profile == Profile::Guarded {
             return Err(Failure::new(
                 ErrorCode::TabNotFound,
                 "There is no such tab; it may have been closed.",
@@ -115,16 +110,15 @@ impl Checkpoint {
             self.require(&Address::Everywhere, Capability::Read, note).await?;
         }
         let here = self.addresses_of(place.as_ref()).await;
-        for address in self.places_before(&here, params) {
-            // The strongest first: the command that allows it allows reading too.
-            for capability in self.need.capabilities.iter().rev() {
-                self.require(&address, *capability, note).await?;
+        for need in self.needs.iter() {
+            for address in addresses_for(need, &here) {
+                self.require(&address, need.capability, note).await?;
             }
         }
         for (address, characters) in self.brought(&here, params) {
             self.check_flow(&address, characters, note).await?;
         }
-        let Some(place) = place.filter(|_| self.need.ground == Ground::Page) else { return Ok(tab) };
+        let Some(place) = place.filter(|_| self.needs.touches_page()) else { return Ok(tab) };
         self.refuse_hidden_frames(&place, self.is_veiled)?;
         let is_fixed = self.profile == Profile::Guarded && named_tab(self.action, params).is_none();
         Ok(if is_fixed { Some(place.tab) } else { tab })
@@ -132,18 +126,9 @@ impl Checkpoint {
 
     /// Where something goes with this action, and how much of it.
     fn brought(&self, here: &[Address], params: &Value) -> Vec<(Address, usize)> {
-        let mut brought: Vec<_> = self
-            .wanted(params)
-            .filter_map(|wanted| checked_address(wanted).ok())
-            .map(|whole| (Address::read(&whole), letters_after_host(&whole)))
-            .collect();
-        if self.action == ADDRESS_OF_PAGE.0 {
-            let wanted = params.get(ADDRESS_OF_PAGE.1).and_then(Value::as_str);
-            brought.extend(wanted.map(|wanted| (Address::read(wanted), letters_after_host(wanted))));
-            return brought;
-        }
-        let is_given = |capability: &Capability| matches!(capability, Capability::Act | Capability::Eval);
-        if self.need.ground == Ground::Page && self.need.capabilities.iter().any(is_given) {
+        let mut brought: Vec<_> =
+            self.needs.urls().map(|url| (Address::read(url), letters_after_host(url))).collect();
+        if self.needs.gives_to_page() {
             brought.extend(here.first().map(|here| (here.clone(), letters_in(params))));
         }
         brought
@@ -167,12 +152,6 @@ impl Checkpoint {
         self.flows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The addresses an action is given to go to, as they were typed.
-    fn wanted<'a>(&'a self, params: &'a Value) -> impl Iterator<Item = &'a str> {
-        let named = ADDRESSES.iter().filter(|(action, _)| *action == self.action);
-        named.filter_map(|(_, parameter)| params.get(*parameter)?.as_str())
-    }
-
     /// Gives an answer out, or withholds it: the page may have moved meanwhile.
     pub(crate) async fn after(
         &self,
@@ -192,21 +171,20 @@ impl Checkpoint {
                 Err(failure) => Err(self.explained(browser, tab, failure).await),
             };
         }
-        match self.need.ground {
-            Ground::Nowhere | Ground::Everywhere => return answered,
-            Ground::Listing => {
+        match self.needs.result() {
+            ResultCheck::None => return answered,
+            ResultCheck::TabList => {
                 return match answered {
                     Ok(answered) => Ok(self.veiled(browser, answered).await),
                     Err(failure) => Err(failure),
                 };
             }
-            Ground::Page | Ground::Destination => {}
+            ResultCheck::Page => {}
         }
         let mut answered = answered;
         let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
         // The page that was looked at, and the one that the answer tells of.
-        let left =
-            tab.filter(|tab| self.need.ground == Ground::Page && reached.is_some_and(|other| other != *tab));
+        let left = tab.filter(|tab| self.needs.touches_page() && reached.is_some_and(|other| other != *tab));
         if let Some(place) = left.and_then(|tab| browser.find_whereabouts(Some(tab))) {
             for address in self.addresses_of(Some(&place)).await {
                 let allowed = self.require(&address, Capability::Read, note).await;
@@ -221,7 +199,7 @@ impl Checkpoint {
                 self.flows().has_read(&site);
             }
         }
-        if let Some(place) = place.as_ref().filter(|_| self.need.ground == Ground::Page) {
+        if let Some(place) = place.as_ref().filter(|_| self.needs.touches_page()) {
             self.refuse_hidden_frames(place, self.is_veiled)?;
         }
         let left_out = place.map(|place| self.unreadable_frames(&place)).unwrap_or_default();
@@ -363,25 +341,6 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Every place that matters before the action begins.
-    fn places_before(&self, here: &[Address], params: &Value) -> Vec<Address> {
-        let mut places = match self.need.ground {
-            Ground::Page => here.to_vec(),
-            Ground::Everywhere => vec![Address::Everywhere],
-            Ground::Destination | Ground::Listing | Ground::Nowhere => Vec::new(),
-        };
-        let wanted = self.wanted(params);
-        // What is no address is refused by the action itself, in better words.
-        places.extend(
-            wanted.filter_map(|wanted| checked_address(wanted).ok()).map(|whole| Address::read(&whole)),
-        );
-        if self.action == ADDRESS_OF_PAGE.0 {
-            let wanted = params.get(ADDRESS_OF_PAGE.1).and_then(Value::as_str);
-            places.extend(wanted.map(Address::read));
-        }
-        places
-    }
-
     /// Where a tab is, as addresses to be judged: as it is called, and where that led if it is not the internet.
     async fn addresses_of(&self, place: Option<&Whereabouts>) -> Vec<Address> {
         let Some(place) = place else { return Vec::new() };
@@ -424,6 +383,16 @@ impl Checkpoint {
         }
         answered.text = lines.join("\n");
         answered
+    }
+}
+
+/// The addresses at which a need has to be allowed, with the tab where it is.
+fn addresses_for(need: &Need, here: &[Address]) -> Vec<Address> {
+    match &need.scope {
+        Scope::Page => here.to_vec(),
+        Scope::Tab => here.iter().filter(|address| **address != Address::Blank).cloned().collect(),
+        Scope::Url(url) => vec![Address::read(url)],
+        Scope::EverySite => vec![Address::Everywhere],
     }
 }
 

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_engine::{ACTIONS, checked_address, find_action, find_similar};
-use tabwire_policy::{ActionNeed, Address, Capabilities, Decision, Entry, Ground, Question, Site, SiteFault};
+use tabwire_policy::{Address, Capabilities, Capability, Decision, Entry, Question, Site, SiteFault};
+use tabwire_policy::{Need, Needs, Scope};
 use tabwire_policy::{Profile, Rulebook, Stance, Term};
 use tabwire_wire::{ErrorCode, Failure, ProjectKey, SessionKey, SessionName};
 
@@ -110,7 +111,7 @@ impl Daemon {
                     WantedTerm::Session => Term::Session(request.key().to_string()),
                     WantedTerm::Seconds(seconds) => Term::Until(now().saturating_add(seconds)),
                 };
-                let capabilities = request.capabilities.with(tabwire_policy::Capability::Read);
+                let capabilities = request.capabilities.with(Capability::Read);
                 let stance = Stance::Grant { capabilities, term };
                 self.add_entry(site, stance)
             }
@@ -162,12 +163,8 @@ impl Daemon {
     fn policy_check(&self, request: &PolicyRequest) -> Result<Value, Failure> {
         let (url, action) =
             (request.needed(&request.url, "url")?, request.needed(&request.action, "action")?);
-        let (name, effect) = action_of(action)?;
-        let need = ActionNeed::of(name, effect);
-        let address = match need.ground {
-            Ground::Everywhere => Address::Everywhere,
-            _ => Address::read(&checked_address(url).unwrap_or_else(|_| url.to_owned())),
-        };
+        let (name, needs) = needs_of(action)?;
+        let address = Address::read(&checked_address(url).unwrap_or_else(|_| url.to_owned()));
         let key = request.key();
         let of_session = self.sessions.find(&key).and_then(|session| {
             let live = session.peek_live().ok().flatten()?;
@@ -176,18 +173,13 @@ impl Daemon {
         let profile = of_session.unwrap_or_default().stricter(request.policy.unwrap_or_default());
         let session = key.to_string();
         let rulebook = self.policy.rulebook();
-        let decide = |capability: &tabwire_policy::Capability| {
-            let session = Some(session.as_str());
-            let decision = rulebook.decide(&Question {
-                profile,
-                address: &address,
-                capability: *capability,
-                session,
-                now: now(),
-            });
-            told(capability.as_str(), &decision)
+        let decide = |need: &Need| {
+            let (session, capability) = (Some(session.as_str()), need.capability);
+            let address = if need.scope == Scope::EverySite { &Address::Everywhere } else { &address };
+            let decision = rulebook.decide(&Question { profile, address, capability, session, now: now() });
+            told(capability.as_str(), &address.told(), &decision)
         };
-        let decisions: Vec<Value> = need.capabilities.iter().map(decide).collect();
+        let decisions: Vec<Value> = needs.iter().map(decide).collect();
         let worst =
             ["deny", "ask"].into_iter().find(|word| decisions.iter().any(|one| one["decision"] == *word));
         Ok(json!({
@@ -234,35 +226,43 @@ fn listed(entry: &Entry) -> Value {
     })
 }
 
-fn told(capability: &str, decision: &Decision) -> Value {
+fn told(capability: &str, place: &str, decision: &Decision) -> Value {
     let (why, remedy) = match decision {
         Decision::Allow { .. } => (None, None),
         Decision::Deny { why, remedy, .. } => (Some(why), remedy.clone()),
         Decision::Ask { why, remedy, .. } => (Some(why), Some(remedy.clone())),
     };
     json!({
-        "capability": capability, "decision": decision.as_str(), "decided_by": decision.source().to_string(),
+        "capability": capability, "place": place, "decision": decision.as_str(), "decided_by": decision.source().to_string(),
         "why": why, "remedy": remedy,
     })
 }
 
-/// An action by its name or its effect.
-fn action_of(word: &str) -> Result<(&'static str, &'static str), Failure> {
-    const EFFECTS: [&str; 5] = ["read", "act", "navigate", "eval", "files"];
+/// What an action needs with no more than its required parameters, by the name of the action or of an effect.
+fn needs_of(word: &str) -> Result<(&'static str, Needs), Failure> {
+    let effects = [
+        ("read", Needs::page(Capability::Read)),
+        ("act", Needs::page(Capability::Act)),
+        ("navigate", Needs::page(Capability::Read)),
+        ("eval", Needs::page(Capability::Eval)),
+        ("files", Needs::page(Capability::Download)),
+    ];
     if word == "open" {
-        return Ok(("open", "navigate"));
+        return Ok(("open", Needs::page(Capability::Read)));
     }
     if let Some(definition) = find_action(word) {
-        return Ok((definition.name, definition.effect.as_str()));
+        return Ok((definition.name, definition.needs(&definition.sample_parameters())?));
     }
-    if let Some(effect) = EFFECTS.into_iter().find(|effect| *effect == word) {
-        return Ok((effect, effect));
+    let known: Vec<&str> =
+        ACTIONS.iter().map(|action| action.name).chain(effects.iter().map(|(name, _)| *name)).collect();
+    let names: Vec<&str> = effects.iter().map(|(name, _)| *name).collect();
+    if let Some((name, needs)) = effects.into_iter().find(|(effect, _)| *effect == word) {
+        return Ok((name, needs));
     }
-    let known = ACTIONS.iter().map(|action| action.name).chain(EFFECTS);
     let meant =
         find_similar(word, known).map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
     Err(Failure::new(ErrorCode::BadArgs, format!("There is no action `{word}`."))
-        .with_hint(format!("{meant}Name an action such as click, or an effect: {}.", EFFECTS.join(", "))))
+        .with_hint(format!("{meant}Name an action such as click, or an effect: {}.", names.join(", "))))
 }
 
 fn no_site(text: &str, fault: &SiteFault) -> Failure {

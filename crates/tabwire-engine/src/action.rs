@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tabwire_policy::Needs;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::bare_value::BareValue;
@@ -71,6 +72,9 @@ pub trait Action: DeserializeOwned + Serialize + schemars::JsonSchema + clap::Ar
     /// What it answers.
     type Output: Serialize + schemars::JsonSchema + Render + Send;
 
+    /// What it needs of the policy, computed from its parameters.
+    fn needs(&self) -> Needs;
+
     /// Does it.
     ///
     /// # Errors
@@ -122,6 +126,7 @@ pub struct Definition {
     pub parameters: fn() -> Value,
     /// The JSON schema of its answer.
     pub output: fn() -> Value,
+    needs: fn(&Value) -> Result<Needs, Failure>,
     run: for<'a> fn(&'a Context, Value) -> Running<'a>,
 }
 
@@ -140,9 +145,10 @@ impl Definition {
             },
             parameters: || schemars::schema_for!(A).to_value(),
             output: || schemars::schema_for!(A::Output).to_value(),
+            needs: |params| read::<A>(A::NAME, params).map(|action| action.needs()),
             run: |context, params| {
                 Box::pin(async move {
-                    let action: A = read(A::NAME, params)?;
+                    let action: A = read(A::NAME, &params)?;
                     let output = action.run(context).await?;
                     let value = serde_json::to_value(&output).map_err(|error| {
                         Failure::new(ErrorCode::Internal, format!("The answer cannot be written: {error}."))
@@ -153,6 +159,22 @@ impl Definition {
                 })
             },
         }
+    }
+
+    /// Parameters that the action accepts: the required ones, with plain values.
+    #[must_use]
+    pub fn sample_parameters(&self) -> Value {
+        let schema = (self.parameters)();
+        let definitions = schema.get("$defs").cloned().unwrap_or(Value::Null);
+        crate::sample_parameters::sample(&schema, &definitions)
+    }
+
+    /// What the action needs of the policy with these parameters.
+    ///
+    /// # Errors
+    /// With `BAD_ARGS` when the parameters are not the action's.
+    pub fn needs(&self, params: &Value) -> Result<Needs, Failure> {
+        (self.needs)(params)
     }
 
     /// Runs the action with parameters as they came in.
@@ -225,10 +247,11 @@ fn names_hint(known: &[String]) -> String {
     }
 }
 
-fn read<A: Action>(name: &str, params: Value) -> Result<A, Failure> {
-    let params = if params.is_null() { serde_json::json!({}) } else { params };
-    A::deserialize(&params).map_err(|error| {
-        let whose = match culprit::<A>(&params, &error.to_string()) {
+fn read<A: Action>(name: &str, params: &Value) -> Result<A, Failure> {
+    let empty = Value::Object(serde_json::Map::new());
+    let params = if params.is_null() { &empty } else { params };
+    A::deserialize(params).map_err(|error| {
+        let whose = match culprit::<A>(params, &error.to_string()) {
             Some(parameter) => format!("The parameter `{parameter}` of {name} is not valid"),
             None => format!("The parameters of {name} are not valid"),
         };

@@ -16,6 +16,7 @@ use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMe
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct TargetArguments {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    #[schemars(extend("x-carries" = "target"))]
     pub target: String,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N")]

@@ -12,8 +12,10 @@ use serde_json::Value;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Field {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    #[schemars(extend("x-carries" = "target"))]
     pub target: String,
     /// A text, true or false for what is ticked, or a list of options to choose.
+    #[schemars(extend("x-carries" = "text"))]
     pub value: Value,
 }
 

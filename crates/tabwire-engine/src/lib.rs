@@ -75,6 +75,7 @@ mod redaction;
 mod reel;
 mod registry;
 mod rest;
+mod sample_parameters;
 mod saved_login;
 mod saved_state;
 mod sealed_state;

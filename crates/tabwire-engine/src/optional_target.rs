@@ -12,6 +12,7 @@ pub(crate) struct OptionalTarget {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     pub target: Option<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N")]

@@ -21,6 +21,7 @@ pub(crate) struct PartArguments {
     /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=; without it
     /// the whole page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     pub target: Option<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N", requires = "target")]

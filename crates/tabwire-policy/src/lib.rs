@@ -2,7 +2,6 @@
 //!
 //! Text, rules and the time go in, decisions come out. Knows nothing of files, sockets, tasks or the engine.
 
-mod action_need;
 mod address;
 mod capability;
 mod decision;
@@ -11,18 +10,19 @@ mod known_methods;
 mod ledger;
 pub mod limits;
 mod method_class;
+mod needs;
 mod policy_file;
 mod rulebook;
 mod site;
 mod special_host;
 
-pub use action_need::{ActionNeed, Ground};
 pub use address::{Address, AddressFault, WebAddress};
 pub use capability::{Capabilities, Capability};
 pub use decision::{Decision, Patience, Source};
 pub use flow::{Flow, FlowWatch};
 pub use ledger::{Entry, EntryId, Ledger, LedgerFault, Stance, Term};
 pub use method_class::MethodClass;
+pub use needs::{Need, Needs, ResultCheck, Scope};
 pub use policy_file::{PolicyFile, PolicyFileFault, Rule, Unlisted};
 pub use rulebook::{Pass, Question, Rulebook};
 pub use site::{Site, SiteFault};

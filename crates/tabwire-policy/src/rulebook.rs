@@ -187,13 +187,16 @@ fn is_refused_everywhere(address: &Address) -> bool {
     }
 }
 
-/// An empty page may be looked at and left; there is nobody whose page it is, so there is nothing to do in it.
+/// A blank page belongs to no site: it can be opened and read. Input, code and files need a grant for every site.
 fn decide_blank(question: &Question<'_>) -> Decision {
     match question.capability {
-        Capability::Read | Capability::Act | Capability::Cdp | Capability::Carry => {
-            Decision::Allow { by: Source::Profile(question.profile) }
-        }
-        _ => refused(question, "it belongs to no site; open a page first", Source::BuiltIn, None),
+        Capability::Read | Capability::Carry => Decision::Allow { by: Source::Profile(question.profile) },
+        _ => refused(
+            question,
+            "it belongs to no site; open a page first",
+            Source::BuiltIn,
+            Some(Site::everywhere()),
+        ),
     }
 }
 

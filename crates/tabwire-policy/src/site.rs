@@ -152,6 +152,12 @@ impl Site {
         if self.is_everywhere() { Some("*://*:*/*".to_owned()) } else { Some(format!("{}/*", Self(bare))) }
     }
 
+    /// Every site: `*`.
+    #[must_use]
+    pub const fn everywhere() -> Self {
+        Self(EVERYWHERE)
+    }
+
     /// Whether every site there is, is meant.
     #[must_use]
     pub fn is_everywhere(&self) -> bool {
@@ -201,7 +207,7 @@ impl Site {
             (Pattern::Other { scheme, rest }, Address::Other { scheme: theirs, rest: place }) => {
                 scheme == theirs && (rest.is_empty() || lies_in(place, rest))
             }
-            (_, Address::Everywhere) => self.is_everywhere(),
+            (_, Address::Everywhere | Address::Blank) => self.is_everywhere(),
             _ => false,
         }
     }

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::Needs;
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -27,6 +28,10 @@ impl Action for Back {
         Example::new("tabwire back --wait-until commit", "Go back and do not wait until it has loaded."),
     ];
     type Output = Went;
+
+    fn needs(&self) -> Needs {
+        Needs::destination()
+    }
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let page = context.tab_page().await?;

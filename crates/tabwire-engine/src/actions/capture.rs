@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -24,6 +25,7 @@ pub(crate) struct Capture {
     /// The directory the files go to, with on; one of our own if left out.
     #[arg(long, value_name = "DIR")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     directory: Option<PathBuf>,
 }
 
@@ -64,6 +66,13 @@ impl Action for Capture {
         Example::new("tabwire capture off", "Keep none any more."),
     ];
     type Output = CaptureState;
+
+    fn needs(&self) -> Needs {
+        match self.verb {
+            Verb::On | Verb::Resume => Needs::page(Capability::Read).and(Capability::Download, Scope::Page),
+            Verb::Off | Verb::Pause | Verb::Status => Needs::nothing(),
+        }
+    }
 
     async fn run(self, context: &Context) -> Result<CaptureState, Failure> {
         let book = context.browser.evidence();

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -32,6 +33,10 @@ impl Action for Check {
         Example::new("tabwire check 'label=I agree'", "Tick the box with this label."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::{Feed, TargetInfo};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::acted::Acted;
@@ -60,6 +61,10 @@ impl Action for Click {
         Example::new("tabwire click e7 --new-tab", "Open a link in a new tab."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         if !(1..=3).contains(&self.count) {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -30,6 +31,7 @@ pub(crate) struct Clipboard {
     /// The text to write.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     text: Option<String>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -73,6 +75,11 @@ impl Action for Clipboard {
         Example::new("tabwire clipboard paste --target e4", "Paste it into a field."),
     ];
     type Output = Used;
+
+    fn needs(&self) -> Needs {
+        // The clipboard holds what was copied last, on any site; it is reached through the page.
+        Needs::every_site(&[Capability::Read, Capability::Act]).and(Capability::Act, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Used, Failure> {
         self.check()?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -92,6 +93,10 @@ impl Action for Console {
         Example::new("tabwire console --all --level error", "Print all errors that are still held."),
     ];
     type Output = ConsoleLines;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {
         let levels = self.levels;

@@ -4,6 +4,7 @@ mod wish;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -26,18 +27,22 @@ pub(crate) struct Cookies {
     verb: Verb,
     /// The cookie's name, for get, set and clear.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     name: Option<String>,
     /// The value to set.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     value: Option<String>,
     /// Only those of this host and the hosts below it; for set, the hosts it is sent to.
     #[arg(long, conflicts_with_all = ["url", "all"])]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "domain"))]
     domain: Option<String>,
     /// Only those that are sent to this address; for set, the address it is for.
     #[arg(long, conflicts_with = "all")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
     /// All cookies of the browser; needed to clear everything.
     #[arg(long)]
@@ -50,6 +55,7 @@ pub(crate) struct Cookies {
     /// For set: the paths it is sent to.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     path: Option<String>,
     /// For set: when it ends, in seconds since 1970; with the browser if left out.
     #[arg(long, value_name = "SECONDS", conflicts_with = "max_age")]
@@ -74,6 +80,7 @@ pub(crate) struct Cookies {
     /// For set: the site of the pages in which it is sent, for a partitioned cookie: https://example.org.
     #[arg(long, value_name = "SITE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "origin"))]
     partition: Option<String>,
 }
 
@@ -114,6 +121,12 @@ impl Action for Cookies {
         Example::new("tabwire cookies clear --domain example.org", "Remove a site's cookies."),
     ];
     type Output = CookiesAnswer;
+
+    fn needs(&self) -> Needs {
+        Needs::every_site(&[Capability::Read, Capability::Act])
+            .at(Capability::Act, self.url.clone())
+            .at(Capability::Act, self.partition.clone())
+    }
 
     async fn run(self, context: &Context) -> Result<CookiesAnswer, Failure> {
         self.check()?;

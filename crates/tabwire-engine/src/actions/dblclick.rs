@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -36,6 +37,10 @@ impl Action for Dblclick {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire dblclick e9", "Click twice, as to open or to select a word.")];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::CdpError;
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -20,6 +21,7 @@ pub(crate) struct Dialog {
     /// What to type into a prompt before accepting it.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     text: Option<String>,
 }
 
@@ -54,6 +56,10 @@ impl Action for Dialog {
         Example::new("tabwire dialog dismiss", "Say no."),
     ];
     type Output = Answered;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read).and_if(self.answer != Answer::Show, Capability::Act, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Answered, Failure> {
         let page = context.tab_page().await?;

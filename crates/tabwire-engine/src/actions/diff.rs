@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_image::limits::LONGEST_SIDE;
 use tabwire_image::{Difference, Encoding, ImageError, Part, Picture};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::screenshot::{photograph, pixels};
@@ -29,10 +30,12 @@ pub(crate) struct Diff {
     what: What,
     /// The file to compare with; a snapshot can do without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_read"))]
     baseline: Option<PathBuf>,
     /// Write the snapshot as it is now to this file, to compare with it later.
     #[arg(long, value_name = "PATH", conflicts_with = "baseline")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     save: Option<PathBuf>,
     /// How far colours may be apart and still be the same, 0 to 1; 0.1 unless told.
     #[arg(long, value_name = "N")]
@@ -45,10 +48,12 @@ pub(crate) struct Diff {
     /// Compare a picture of this element: a ref, a CSS selector, or another target.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
     /// Where the picture of the difference goes; a place of our own unless told.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -122,6 +127,11 @@ impl Action for Diff {
         Example::new("tabwire diff screenshot before.png -o difference.png", "Compare pictures."),
     ];
     type Output = Compared;
+
+    fn needs(&self) -> Needs {
+        let writes = self.save.is_some() || self.output.is_some() || self.what == What::Screenshot;
+        Needs::page(Capability::Read).and_if(writes, Capability::Download, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Compared, Failure> {
         let tolerance = self.check()?;

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::Deadline;
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -31,6 +32,7 @@ use crate::settle::Watch;
 pub(crate) struct DownloadFile {
     /// An address (http, https, data, blob), or an element to click: a ref (e12), a CSS selector, text=, role=, ….
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target_or_url"))]
     target: Option<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N")]
@@ -39,11 +41,13 @@ pub(crate) struct DownloadFile {
     /// An address, which may be relative to the page's.
     #[arg(long, value_name = "URL", conflicts_with_all = ["target", "nth"])]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
     /// Where to put it: a file that is not there yet, or a directory, below a declared root. Left out: our own
     /// directory.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     path: Option<PathBuf>,
     /// Give up when the file is larger; 256 MiB if left out.
     #[arg(long, value_name = "BYTES")]
@@ -91,6 +95,15 @@ impl Action for DownloadFile {
         ),
     ];
     type Output = Downloaded;
+
+    fn needs(&self) -> Needs {
+        let page = Needs::page(Capability::Download);
+        match self.wanted() {
+            Ok(Wanted::Address(url)) if url.starts_with("data:") || url.starts_with("blob:") => page,
+            Ok(Wanted::Address(url)) => page.and(Capability::Download, Scope::Url(url)),
+            Ok(Wanted::Element(_)) | Err(_) => page.and(Capability::Act, Scope::Page),
+        }
+    }
 
     async fn run(self, context: &Context) -> Result<Downloaded, Failure> {
         let wanted = self.wanted()?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -30,6 +31,10 @@ impl Action for Downloads {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire downloads", "List what has been downloaded, and where it is.")];
     type Output = DownloadList;
+
+    fn needs(&self) -> Needs {
+        Needs::every_site(&[Capability::Download])
+    }
 
     async fn run(self, context: &Context) -> Result<DownloadList, Failure> {
         if context.tab.is_some() {

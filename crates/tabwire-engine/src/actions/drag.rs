@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -26,6 +27,7 @@ pub(crate) struct Drag {
     /// The element to drop it on.
     #[arg(conflicts_with = "by")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     to: Option<String>,
     /// Which of several matches of the element to drop on, counted from 1.
     #[arg(long, value_name = "N")]
@@ -70,6 +72,10 @@ impl Action for Drag {
         Example::new("tabwire drag e3 --by 120,0", "Drag a slider 120 pixels to the right."),
     ];
     type Output = Dragged;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Dragged, Failure> {
         let destination = self.destination()?;

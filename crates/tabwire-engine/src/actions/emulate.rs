@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -19,6 +20,7 @@ pub(crate) struct Emulate {
     /// A device: size, touch and user agent at once, e.g. "iPhone 15"; or off.
     #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) device: Option<String>,
     /// List the devices.
     #[arg(long)]
@@ -29,6 +31,7 @@ pub(crate) struct Emulate {
     /// The size of the view: 390x844, 390x844@3 with its scale, or off.
     #[arg(long, value_name = "WxH")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) viewport: Option<String>,
     /// Pixels of the screen per CSS pixel.
     #[arg(long)]
@@ -44,39 +47,48 @@ pub(crate) struct Emulate {
     /// Whether pages are asked for dark or light colours: dark, light or off.
     #[arg(long, value_name = "SCHEME")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) color_scheme: Option<String>,
     /// Whether pages are asked to move less: reduce, no-preference or off.
     #[arg(long, value_name = "MOTION")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) reduced_motion: Option<String>,
     /// Whether colours are forced: active, none or off.
     #[arg(long, value_name = "COLORS")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) forced_colors: Option<String>,
     /// The contrast pages are asked for: more, less, custom, no-preference or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) contrast: Option<String>,
     /// What pages are shown on: screen, print or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) media: Option<String>,
     /// Language and region, e.g. de-DE; or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) locale: Option<String>,
     /// Time zone, e.g. Asia/Tokyo; or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) timezone: Option<String>,
     /// Where the device is: LATITUDE,LONGITUDE, with metres of accuracy if wished, or off. Pages also need
     /// --grant geolocation.
     #[arg(long, value_name = "LAT,LON", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) geolocation: Option<String>,
     /// What the browser says it is, with the hints that go with it; or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pub(crate) user_agent: Option<String>,
     /// How many times slower the processor is; 1 is as it is.
     #[arg(long, value_name = "TIMES")]
@@ -85,14 +97,17 @@ pub(crate) struct Emulate {
     /// A permission to grant, e.g. geolocation or clipboard-read; may be repeated.
     #[arg(long, value_name = "PERMISSION")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "permission"))]
     pub(crate) grant: Vec<String>,
     /// A permission to deny; may be repeated.
     #[arg(long, value_name = "PERMISSION")]
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "permission"))]
     pub(crate) deny: Vec<String>,
     /// Whose permissions are meant, if not the page's own.
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "origin"))]
     pub(crate) origin: Option<String>,
     /// Ask again for every permission that was granted or denied here.
     #[arg(long)]
@@ -145,6 +160,18 @@ impl Action for Emulate {
         Example::new("tabwire emulate --reset", "Be an ordinary browser again."),
     ];
     type Output = Emulated;
+
+    fn needs(&self) -> Needs {
+        // A page that may read the clipboard reads what was copied on any site.
+        let clipboard = self.grant.iter().any(|permission| permission.starts_with("clipboard"));
+        let permissions = !self.grant.is_empty() || !self.deny.is_empty();
+        let own_page = permissions && self.origin.is_none();
+        Needs::tab(Capability::Act)
+            .and_if(own_page, Capability::Act, Scope::Page)
+            .at(Capability::Act, self.origin.clone())
+            .and_if(clipboard, Capability::Read, Scope::EverySite)
+            .and_if(clipboard, Capability::Act, Scope::EverySite)
+    }
 
     async fn run(self, context: &Context) -> Result<Emulated, Failure> {
         let page = context.page().await?;

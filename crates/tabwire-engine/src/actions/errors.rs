@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -25,6 +26,10 @@ impl Action for Errors {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire errors", "Print the page's new uncaught errors.")];
     type Output = ConsoleLines;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {
         read_console(context, self.extent, Reader::Errors, ConsoleEntry::is_error).await

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -24,10 +25,12 @@ use crate::page::Page;
 pub(crate) struct Eval {
     /// An expression, or a function such as `() => document.title`.
     #[arg(allow_hyphen_values = true)]
+    #[schemars(extend("x-carries" = "code"))]
     expression: String,
     /// An element to work on, as for click: the function's argument, `element` in an expression.
     #[arg(long, alias = "ref", alias = "target", value_name = "TARGET")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     element: Option<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N", requires = "element")]
@@ -63,6 +66,10 @@ impl Action for Eval {
         ),
     ];
     type Output = EvalResult;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Eval)
+    }
 
     async fn run(self, context: &Context) -> Result<EvalResult, Failure> {
         let page = context.page().await?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -23,6 +24,7 @@ pub(crate) struct ExtractLinks {
     /// Only links whose text or address contains this, whatever the case.
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     filter: Option<String>,
     /// Links at most; 200 unless told.
     #[arg(long, value_name = "N")]
@@ -77,6 +79,10 @@ impl Action for ExtractLinks {
         ),
     ];
     type Output = Links;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Links, Failure> {
         let limit = self.limit.unwrap_or(LINKS_LISTED);

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
@@ -26,6 +27,7 @@ pub(crate) struct Fill {
     #[serde(flatten)]
     target: TargetArguments,
     /// The new value; empty clears the field. `{secret:NAME}` fills in a saved login's password unseen.
+    #[schemars(extend("x-carries" = "text"))]
     value: String,
 }
 
@@ -42,6 +44,10 @@ impl Action for Fill {
         Example::new("tabwire fill e5 '{secret:shop}'", "Fill in a saved password without seeing it."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;

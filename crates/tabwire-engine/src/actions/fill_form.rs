@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -29,10 +30,12 @@ pub(crate) struct FillForm {
     /// The fields as JSON: {"label=Name": "Anna", "#agree": true}.
     #[arg(value_name = "JSON")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     form: Option<String>,
     /// A field and what goes into it; may be repeated.
     #[arg(long = "field", value_name = "TARGET=VALUE", value_parser = parse_field)]
     #[serde(default, deserialize_with = "read_fields", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "text"))]
     fields: Vec<Field>,
     /// Send the form afterwards.
     #[arg(long)]
@@ -99,6 +102,10 @@ impl Action for FillForm {
         ),
     ];
     type Output = Filled;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Filled, Failure> {
         let fields = self.all_fields()?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -16,6 +17,7 @@ use crate::snapshot::Pattern;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Find {
     /// The text, in any case.
+    #[schemars(extend("x-carries" = "pattern"))]
     text: String,
     /// Take the text as a regular expression.
     #[arg(long, short = 'e')]
@@ -24,6 +26,7 @@ pub(crate) struct Find {
     /// Only in this element: a ref or another target.
     #[arg(long, value_name = "TARGET")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     within: Option<String>,
 }
 
@@ -45,6 +48,10 @@ impl Action for Find {
         Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
     ];
     type Output = Found;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Found, Failure> {
         let pattern = if self.regex { Pattern::regex(&self.text)? } else { Pattern::text(&self.text)? };

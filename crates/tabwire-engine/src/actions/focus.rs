@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -25,6 +26,10 @@ impl Action for Focus {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire focus e4", "Put the keyboard's focus there.")];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let deed = Deed::begin(context).await?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::Needs;
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -24,6 +25,10 @@ impl Action for Forward {
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[Example::new("tabwire forward", "Go forward one page.")];
     type Output = Went;
+
+    fn needs(&self) -> Needs {
+        Needs::destination()
+    }
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let page = context.tab_page().await?;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::Deadline;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure, FrameId, TabId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -28,6 +29,7 @@ const MAIN: &str = "main";
 pub(crate) struct ChooseFrame {
     /// `main`, the frame's name, a ref or another target of its element, or a part of its address.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     frame: Option<String>,
 }
 
@@ -68,6 +70,10 @@ impl Action for ChooseFrame {
         Example::new("tabwire frame main", "Mean the whole page again."),
     ];
     type Output = Frames;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Frames, Failure> {
         let page = context.page().await?;

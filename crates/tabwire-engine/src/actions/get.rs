@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -24,9 +25,11 @@ pub(crate) struct Get {
     what: What,
     /// The element, as for click; not for the page's title and url.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
     /// Names of the attributes, properties or styles.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "text"))]
     names: Vec<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N")]
@@ -79,6 +82,11 @@ impl Action for Get {
         Example::new("tabwire get count '.row'", "Count what matches."),
     ];
     type Output = Fact;
+
+    fn needs(&self) -> Needs {
+        // What a password field holds is as secret as what code could read.
+        Needs::page(Capability::Read).and_if(self.reveal, Capability::Eval, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Fact, Failure> {
         self.check()?;

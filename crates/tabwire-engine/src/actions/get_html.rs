@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -42,6 +43,10 @@ impl Action for GetHtml {
         Example::new("tabwire get-html --raw", "Print the whole page's markup for a program."),
     ];
     type Output = Html;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Html, Failure> {
         self.stretch.check()?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -37,6 +38,10 @@ impl Action for GetText {
         Example::new("tabwire get-text e6 --raw", "Print one element's text and nothing else."),
     ];
     type Output = VisibleText;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<VisibleText, Failure> {
         self.stretch.check()?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -25,6 +26,7 @@ pub(crate) struct Har {
     action: HarAction,
     /// The file: to write it there when stopping, or to replay it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written_or_given"))]
     file: Option<PathBuf>,
     /// Let requests fail that are not in the replayed archive.
     #[arg(long)]
@@ -100,6 +102,19 @@ impl Action for Har {
         Example::new("tabwire har replay requests.har --strict", "Answer requests from an archive."),
     ];
     type Output = HarState;
+
+    fn needs(&self) -> Needs {
+        let needs = Needs::page(Capability::Read).and_if(self.show_secrets, Capability::Eval, Scope::Page);
+        match self.action {
+            HarAction::Start | HarAction::Show => needs,
+            HarAction::Stop => needs.and(Capability::Download, Scope::Page),
+            HarAction::Live => needs.and(Capability::Act, Scope::Page),
+            // Documents and scripts of the file run in the page.
+            HarAction::Replay => {
+                needs.and(Capability::Eval, Scope::Page).and(Capability::Upload, Scope::Page)
+            }
+        }
+    }
 
     async fn run(self, context: &Context) -> Result<HarState, Failure> {
         self.check()?;

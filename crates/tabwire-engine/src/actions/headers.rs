@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -15,10 +16,12 @@ use crate::network::HeaderList;
 pub(crate) struct Headers {
     /// Headers to add, `Name: value`; one that is there already is replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "header"))]
     headers: Vec<String>,
     /// A header not to add any more; may be repeated.
     #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "text"))]
     remove: Vec<String>,
     /// Add none any more, except those given.
     #[arg(long)]
@@ -41,6 +44,11 @@ impl Action for Headers {
         Example::new("tabwire headers --clear", "Send none any more."),
     ];
     type Output = AddedHeaders;
+
+    fn needs(&self) -> Needs {
+        // They are added to requests to every host: `Authorization`, `Cookie` and `Origin` among them.
+        Needs::tab(Capability::Act).and_if(!self.headers.is_empty(), Capability::Act, Scope::EverySite)
+    }
 
     async fn run(self, context: &Context) -> Result<AddedHeaders, Failure> {
         let given = HeaderList::parse(&self.headers)?;

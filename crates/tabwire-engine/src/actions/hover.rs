@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -31,6 +32,10 @@ impl Action for Hover {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire hover e3", "Move the mouse over an element, as for a menu.")];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let deed = Deed::begin(context).await?;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -19,18 +20,22 @@ use crate::network::{Credentials, origin_of};
 pub(crate) struct HttpAuth {
     /// The name; without one, say for whom and where there is an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     user: Option<String>,
     /// The password. A file keeps it out of lists of processes and histories.
     #[arg(long, allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     password: Option<String>,
     /// A file whose first line is the password.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_given"))]
     password_file: Option<PathBuf>,
     /// The origin that gets them: https://example.org.
     #[arg(long, value_name = "URL")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "origin"))]
     origin: Option<String>,
     /// Give them to nobody any more.
     #[arg(long)]
@@ -58,6 +63,19 @@ impl Action for HttpAuth {
         Example::new("tabwire http-auth --clear", "Answer no such question any more."),
     ];
     type Output = HttpAuthState;
+
+    fn needs(&self) -> Needs {
+        if self.user.is_none() {
+            return Needs::tab(Capability::Act);
+        }
+        let scope = || self.origin.clone().map_or(Scope::Page, Scope::Url);
+        let from_file = self.password_file.is_some();
+        Needs::tab(Capability::Act).and(Capability::Act, scope()).and_if(
+            from_file,
+            Capability::Upload,
+            scope(),
+        )
+    }
 
     async fn run(self, context: &Context) -> Result<HttpAuthState, Failure> {
         let password = self.read_password(context)?;

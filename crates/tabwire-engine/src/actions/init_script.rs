@@ -4,6 +4,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -24,10 +25,12 @@ pub(crate) struct InitScript {
     /// For add, the script; for remove, its id.
     #[arg(value_name = "SCRIPT|ID", allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "code"))]
     script: Option<String>,
     /// For add: a file with the script.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_given"))]
     file: Option<String>,
     /// For remove: all of them.
     #[arg(long)]
@@ -82,6 +85,15 @@ impl Action for InitScript {
         Example::new("tabwire init-script remove --all", "Run none any more."),
     ];
     type Output = ScriptsAnswer;
+
+    fn needs(&self) -> Needs {
+        // Scripts run in every document that the tab loads from then on.
+        Needs::every_site(&[Capability::Eval]).and_if(
+            self.file.is_some(),
+            Capability::Upload,
+            Scope::EverySite,
+        )
+    }
 
     async fn run(self, context: &Context) -> Result<ScriptsAnswer, Failure> {
         let source = self.source(context)?;

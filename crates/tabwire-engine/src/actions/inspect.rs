@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -112,6 +113,10 @@ impl Action for Inspect {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire inspect 120,340", "Say what is at a point of the view.")];
     type Output = Inspected;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Inspected, Failure> {
         let page = context.page().await?;

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::Needs;
 use tabwire_wire::{ErrorCode, Failure};
 use tokio::time::Instant;
 
@@ -34,14 +35,17 @@ use crate::visited_origins::origin_of;
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Login {
     /// The saved login's name.
+    #[schemars(extend("x-carries" = "text"))]
     name: String,
     /// A file whose first line is the passphrase of the saved logins, if they have one.
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_read"))]
     passphrase_file: Option<String>,
     /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     passphrase: Option<String>,
 }
 
@@ -82,6 +86,11 @@ impl Action for Login {
         ),
     ];
     type Output = LoggedIn;
+
+    fn needs(&self) -> Needs {
+        // The keeper of saved logins judges the saved origin before it gives anything out.
+        Needs::destination()
+    }
 
     async fn run(self, context: &Context) -> Result<LoggedIn, Failure> {
         let began = Instant::now();

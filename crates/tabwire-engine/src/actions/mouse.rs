@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
@@ -60,6 +61,10 @@ impl Action for Mouse {
         Example::new("tabwire mouse wheel --by 0,400", "Turn the wheel where the mouse is."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         self.check()?;

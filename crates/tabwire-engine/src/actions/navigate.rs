@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -16,6 +17,7 @@ use crate::went::Went;
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Navigate {
     /// The address; `https://` may be left out.
+    #[schemars(extend("x-carries" = "url"))]
     url: String,
     /// How far the page must have come.
     #[arg(long, value_enum, default_value_t)]
@@ -34,6 +36,10 @@ impl Action for Navigate {
         ),
     ];
     type Output = Went;
+
+    fn needs(&self) -> Needs {
+        Needs::destination().at(Capability::Read, checked_address(&self.url).ok())
+    }
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let url = checked_address(&self.url)?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -38,6 +39,10 @@ impl Action for Offline {
         Example::new("tabwire offline off", "Connect it again."),
     ];
     type Output = NetworkState;
+
+    fn needs(&self) -> Needs {
+        Needs::tab(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<NetworkState, Failure> {
         let page = context.page().await?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -28,6 +29,7 @@ pub(crate) struct Pdf {
     /// Margins: one length, or top,right,bottom,left; as 1cm, 10mm, 0.4in or 20px.
     #[arg(long, value_name = "LENGTHS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     margin: Option<String>,
     /// Print colours and pictures behind the text too.
     #[arg(long)]
@@ -36,6 +38,7 @@ pub(crate) struct Pdf {
     /// Only these pages: 1-3,5.
     #[arg(long, value_name = "RANGES")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     pages: Option<String>,
     /// How large everything is printed, 0.1 to 2.
     #[arg(long, value_name = "FACTOR")]
@@ -44,6 +47,7 @@ pub(crate) struct Pdf {
     /// Where to write it; a place of our own unless told.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -102,6 +106,10 @@ impl Action for Pdf {
         ),
     ];
     type Output = Printed;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read).and_if(self.output.is_some(), Capability::Download, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Printed, Failure> {
         #[derive(Deserialize)]

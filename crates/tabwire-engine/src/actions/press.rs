@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
@@ -19,6 +20,7 @@ use crate::optional_target::OptionalTarget;
 pub(crate) struct Press {
     /// Keys as in KeyboardEvent.key, with modifiers before them: Enter, ArrowDown, a, Control+a, Shift+Tab.
     #[arg(required = true, allow_hyphen_values = true)]
+    #[schemars(extend("x-carries" = "text"))]
     keys: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -34,6 +36,10 @@ impl Action for Press {
         Example::new("tabwire press ArrowDown --target e4", "Focus an element first."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         if self.keys.is_empty() {

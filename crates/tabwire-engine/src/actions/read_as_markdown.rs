@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -46,6 +47,10 @@ impl Action for ReadAsMarkdown {
         Example::new("tabwire read-as-markdown --whole --raw", "Everything on it, without the fence."),
     ];
     type Output = MarkdownText;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<MarkdownText, Failure> {
         self.stretch.check()?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure, TabId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -32,6 +33,7 @@ pub(crate) struct Record {
     /// Where it goes, with start; one of our own directories if left out.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -95,6 +97,10 @@ impl Action for Record {
         Example::new("tabwire record stop", "End it and say where the movie is."),
     ];
     type Output = Recorded;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read).and(Capability::Download, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Recorded, Failure> {
         match self.verb {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example};
@@ -30,6 +31,10 @@ impl Action for Reload {
         Example::new("tabwire reload --past-cache", "Fetch everything anew."),
     ];
     type Output = Went;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let page = context.tab_page().await?;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_cdp::{CdpError, Deadline};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example};
@@ -39,6 +40,7 @@ pub(crate) struct Request {
     /// Where to save it, when it is one part.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -59,6 +61,14 @@ impl Action for Request {
         ),
     ];
     type Output = FullRequest;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read).and_if(self.show_secrets, Capability::Eval, Scope::Page).and_if(
+            !self.save.is_empty() || self.output.is_some(),
+            Capability::Download,
+            Scope::Page,
+        )
+    }
 
     async fn run(self, context: &Context) -> Result<FullRequest, Failure> {
         if self.output.is_some() && self.save.len() != 1 {

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -21,14 +22,17 @@ use crate::snapshot::enclose;
 pub(crate) struct Requests {
     /// Only addresses that contain this, or match it as a glob: `*` stands for anything (/api/*.json).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
     /// Only this method.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     method: Option<String>,
     /// Only answers with this status: 404, 4xx or 400-499.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     status: Option<String>,
     /// Only this kind; may be repeated.
     #[arg(long = "type", value_enum, value_name = "KIND")]
@@ -131,6 +135,10 @@ impl Action for Requests {
         Example::new("tabwire requests --new --failed", "Only new ones that failed."),
     ];
     type Output = RequestList;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<RequestList, Failure> {
         if self.limit == 0 {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example};
@@ -26,6 +27,7 @@ use crate::page::Page;
 pub(crate) struct Route {
     /// Addresses that contain this, or match it as a glob: `*` stands for anything, slashes too (/api/*.json).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
     /// Only this kind of request; may be repeated.
     #[arg(long = "type", value_enum, value_name = "KIND")]
@@ -46,34 +48,42 @@ pub(crate) struct Route {
     /// Answer with this header, `Name: value`; may be repeated.
     #[arg(long = "header", value_name = "HEADER")]
     #[serde(rename = "header", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "response"))]
     headers: Vec<String>,
     /// Answer with this text.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "response"))]
     body: Option<String>,
     /// Answer with the content of this file, as it is now.
     #[arg(long, value_name = "PATH")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_given"))]
     body_file: Option<PathBuf>,
     /// Send the request to this address; the page does not notice.
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "url"))]
     to_url: Option<String>,
     /// Send it with this method.
     #[arg(long, value_name = "METHOD")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "request"))]
     to_method: Option<String>,
     /// Send it with this header, `Name: value`; may be repeated.
     #[arg(long = "set-header", value_name = "HEADER")]
     #[serde(rename = "set_header", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "request"))]
     set_headers: Vec<String>,
     /// Send it without this header; may be repeated.
     #[arg(long = "remove-header", value_name = "NAME")]
     #[serde(rename = "remove_header", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "request"))]
     remove_headers: Vec<String>,
     /// Send this text in place of its body.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "request"))]
     post_data: Option<String>,
 }
 
@@ -89,6 +99,17 @@ impl Action for Route {
         Example::new("tabwire route", "List the routes."),
     ];
     type Output = RouteList;
+
+    fn needs(&self) -> Needs {
+        // A response of the caller's making is code as soon as it is a document or a script. The origin of each held
+        // request is judged as well, when it is held.
+        let lists = self.abort.is_none() && !self.answers() && !self.changes();
+        let to_url = self.to_url.as_deref().and_then(|url| checked_address(url).ok());
+        Needs::tab(if lists { Capability::Read } else { Capability::Act })
+            .and_if(self.answers() || self.changes(), Capability::Eval, Scope::Page)
+            .and_if(self.body_file.is_some(), Capability::Upload, Scope::Page)
+            .at(Capability::Act, to_url)
+    }
 
     async fn run(self, context: &Context) -> Result<RouteList, Failure> {
         let rule = self.to_rule(context)?;

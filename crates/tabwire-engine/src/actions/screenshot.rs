@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_image::limits::LONGEST_SIDE;
 use tabwire_image::{Encoding, ImageError, Mark, Picture};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -53,6 +54,7 @@ pub(crate) struct Screenshot {
     /// Where to write it; a place of our own unless told.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -116,6 +118,10 @@ impl Action for Screenshot {
         ),
     ];
     type Output = Taken;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read).and_if(self.output.is_some(), Capability::Download, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Taken, Failure> {
         self.check()?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -30,6 +31,7 @@ pub(crate) struct Scroll {
     /// Where to: top, bottom, left, right, or a position X,Y.
     #[arg(long, value_name = "EDGE|X,Y")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     to: Option<String>,
 }
 
@@ -92,6 +94,10 @@ impl Action for Scroll {
         Example::new("tabwire scroll --by 0,600", "Go down 600 pixels."),
     ];
     type Output = Scrolled;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Scrolled, Failure> {
         let target = self.target.given()?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
@@ -24,6 +25,7 @@ pub(crate) struct Select {
     target: TargetArguments,
     /// What to choose; several for a list that takes several.
     #[arg(required = true, allow_hyphen_values = true)]
+    #[schemars(extend("x-carries" = "text"))]
     options: Vec<String>,
     /// What the options are given by.
     #[arg(long, value_enum, default_value_t)]
@@ -54,6 +56,10 @@ impl Action for Select {
         Example::new("tabwire select e4 1 3 --by index", "Choose several by number."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let choices: Vec<Value> =

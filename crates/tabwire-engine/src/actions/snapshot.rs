@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -23,6 +24,7 @@ pub(crate) struct Snapshot {
     /// Only what is in this element: a ref or another target.
     #[arg(long, value_name = "TARGET")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     within: Option<String>,
     /// Start from this child of the element, counted from 1: to page through long lists and tables.
     #[arg(long, value_name = "N", requires = "within")]
@@ -70,6 +72,10 @@ impl Action for Snapshot {
         ),
     ];
     type Output = Seen;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Seen, Failure> {
         if self.budget == Some(0) || self.depth == Some(0) {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -28,14 +29,17 @@ pub(crate) struct State {
     verb: Verb,
     /// The file; for save we choose one if it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written_or_given"))]
     path: Option<String>,
     /// For save: an origin whose local storage is saved too, besides those that were visited; may be repeated.
     #[arg(long = "origin", value_name = "URL")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "origin"))]
     origins: Vec<String>,
     /// A file whose first line is a passphrase that seals the state, or opens it.
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_read"))]
     passphrase_file: Option<String>,
     /// For save: seal it with a passphrase, which a terminal is asked for unless a file has it.
     #[arg(long)]
@@ -44,6 +48,7 @@ pub(crate) struct State {
     /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     passphrase: Option<String>,
     /// For load: first remove all cookies, and the local storage of the origins in the file.
     #[arg(long)]
@@ -97,6 +102,17 @@ impl Action for State {
         Example::new("tabwire state load login.json", "Put them back, e.g. in another session."),
     ];
     type Output = StateAnswer;
+
+    fn needs(&self) -> Needs {
+        let file = match self.verb {
+            Verb::Save => Capability::Download,
+            Verb::Load => Capability::Upload,
+        };
+        let needs = Needs::every_site(&[Capability::Read, Capability::Act, file]);
+        self.origins
+            .iter()
+            .fold(needs, |needs, origin| needs.and(Capability::Act, Scope::Url(origin.clone())))
+    }
 
     async fn run(self, context: &Context) -> Result<StateAnswer, Failure> {
         match self.verb {

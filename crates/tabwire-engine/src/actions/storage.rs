@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -25,10 +26,12 @@ pub(crate) struct Storage {
     verb: Verb,
     /// The key, for get, set and remove.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     key: Option<String>,
     /// The value to set.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "text"))]
     value: Option<String>,
     /// Show values in a list.
     #[arg(long)]
@@ -113,6 +116,10 @@ impl Action for Storage {
         Example::new("tabwire storage session set step 2", "Set one."),
     ];
     type Output = StorageAnswer;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<StorageAnswer, Failure> {
         self.check()?;

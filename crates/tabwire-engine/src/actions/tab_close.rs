@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::Needs;
 use tabwire_wire::{Failure, TabId};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -13,6 +14,7 @@ pub(crate) struct TabClose {
     /// The tab's id, from `tabs-list`; the current tab if left out.
     #[schemars(with = "Option<String>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "tab"))]
     id: Option<TabId>,
 }
 
@@ -36,6 +38,10 @@ impl Action for TabClose {
         Example::new("tabwire tab-close pipe:7f3a:3", "Close another one."),
     ];
     type Output = Closed;
+
+    fn needs(&self) -> Needs {
+        Needs::nothing()
+    }
 
     async fn run(self, context: &Context) -> Result<Closed, Failure> {
         let tab = match self.id.or(context.tab) {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -18,6 +19,7 @@ use crate::went::Went;
 pub(crate) struct TabNew {
     /// The address to open in it; an empty page if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "url"))]
     url: Option<String>,
     /// Open it behind the one in front (the default).
     #[arg(long, conflicts_with = "foreground")]
@@ -49,6 +51,11 @@ impl Action for TabNew {
         Example::new("tabwire tab-new --raw example.org", "Print only the new tab's id, for --tab."),
     ];
     type Output = OpenedTab;
+
+    fn needs(&self) -> Needs {
+        let url = self.url.as_deref().and_then(|url| checked_address(url).ok());
+        Needs::destination().at(Capability::Read, url)
+    }
 
     async fn run(self, context: &Context) -> Result<OpenedTab, Failure> {
         let url = self.url.as_deref().map(checked_address).transpose()?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{Failure, TabId};
 
 use crate::action::{Action, Effect, Example};
@@ -16,6 +17,7 @@ use crate::went::Went;
 pub(crate) struct TabSelect {
     /// The tab's id, from `tabs-list`.
     #[schemars(with = "String")]
+    #[schemars(extend("x-carries" = "tab"))]
     id: TabId,
     /// Bring it to the front of its window.
     #[arg(long)]
@@ -29,6 +31,10 @@ impl Action for TabSelect {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire tab-select pipe:7f3a:3", "Act on this tab from now on.")];
     type Output = Went;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Went, Failure> {
         let page = context.browser.select(self.id).await?;

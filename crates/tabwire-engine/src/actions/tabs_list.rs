@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::Needs;
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -28,6 +29,10 @@ impl Action for TabsList {
         Example::new("tabwire tabs --json", "The same as data."),
     ];
     type Output = Tabs;
+
+    fn needs(&self) -> Needs {
+        Needs::tab_list()
+    }
 
     async fn run(self, context: &Context) -> Result<Tabs, Failure> {
         Ok(Tabs { tabs: context.browser.tabs(context.deadline).await? })

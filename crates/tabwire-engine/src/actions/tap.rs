@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -32,6 +33,10 @@ impl Action for Tap {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire tap e3", "Touch an element, as on a phone.")];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let deed = Deed::begin(context).await?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example};
@@ -70,6 +71,10 @@ impl Action for Throttle {
         Example::new("tabwire throttle off", "Be as fast as the network is."),
     ];
     type Output = NetworkState;
+
+    fn needs(&self) -> Needs {
+        Needs::tab(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<NetworkState, Failure> {
         let pace = self.to_pace()?;

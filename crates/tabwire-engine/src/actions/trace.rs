@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -26,10 +27,12 @@ pub(crate) struct Trace {
     /// Also trace this category, with start; may be repeated.
     #[arg(long = "category", value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(extend("x-carries" = "text"))]
     categories: Vec<String>,
     /// Where the file goes, with stop; one of our own directories if left out.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "file_written"))]
     output: Option<PathBuf>,
 }
 
@@ -77,6 +80,10 @@ impl Action for Trace {
         Example::new("tabwire trace stop -o trace.json", "End it, and see where the time went."),
     ];
     type Output = Traced;
+
+    fn needs(&self) -> Needs {
+        Needs::every_site(&[Capability::Read, Capability::Download])
+    }
 
     async fn run(self, context: &Context) -> Result<Traced, Failure> {
         match self.verb {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::acted::Acted;
@@ -22,6 +23,7 @@ use crate::secret_reference::SecretReference;
 pub(crate) struct Type {
     /// The text.
     #[arg(allow_hyphen_values = true)]
+    #[schemars(extend("x-carries" = "text"))]
     text: String,
     #[command(flatten)]
     #[serde(flatten)]
@@ -44,6 +46,10 @@ impl Action for Type {
         Example::new("tabwire type tabwire --submit", "Type where the focus is and press Enter."),
     ];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         if self.text.is_empty() && !self.submit {

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::acted::Acted;
@@ -29,6 +30,10 @@ impl Action for Uncheck {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[Example::new("tabwire uncheck e5", "Clear a box.")];
     type Output = Acted;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<Acted, Failure> {
         let page = context.page().await?;

@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example};
@@ -13,6 +14,7 @@ use crate::network::{ListedRoute, RouteList};
 pub(crate) struct Unroute {
     /// A route's number, or the address it was made with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     route: Option<String>,
     /// Take all routes away.
     #[arg(long)]
@@ -28,6 +30,10 @@ impl Action for Unroute {
         Example::new("tabwire unroute --all", "Take all away."),
     ];
     type Output = RouteList;
+
+    fn needs(&self) -> Needs {
+        Needs::tab(Capability::Act)
+    }
 
     async fn run(self, context: &Context) -> Result<RouteList, Failure> {
         if self.all == self.route.is_some() {

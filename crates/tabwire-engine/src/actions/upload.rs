@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::accepted_kinds::is_accepted;
@@ -30,10 +31,12 @@ use crate::snapshot::PageText;
 pub(crate) struct Upload {
     /// The files.
     #[arg(required = true, value_name = "FILE")]
+    #[schemars(extend("x-carries" = "file_given"))]
     files: Vec<PathBuf>,
     /// The file input, or what opens a file chooser when it is clicked. Left out: the chooser that is open.
     #[arg(long = "to", value_name = "TARGET")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
     /// Which of several matches, counted from 1.
     #[arg(long, value_name = "N", requires = "target")]
@@ -97,6 +100,10 @@ impl Action for Upload {
         ),
     ];
     type Output = Uploaded;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Act).and(Capability::Upload, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Uploaded, Failure> {
         let offered = self.offered(context)?;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::Failure;
 
 use crate::action::{Action, Effect, Example, Render};
@@ -85,6 +86,10 @@ impl Action for Vitals {
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire vitals", "Say how fast the page was for people.")];
     type Output = Performance;
+
+    fn needs(&self) -> Needs {
+        Needs::page(Capability::Read)
+    }
 
     async fn run(self, context: &Context) -> Result<Performance, Failure> {
         let page = context.page().await?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tabwire_cdp::Deadline;
+use tabwire_policy::{Capability, Needs, Scope};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -21,6 +22,7 @@ use crate::waiting::{ElementState, Waited};
 pub(crate) struct WaitFor {
     /// An element: a ref, a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
     /// The state the element must be in.
     #[arg(long, value_enum, requires = "target")]
@@ -29,14 +31,17 @@ pub(crate) struct WaitFor {
     /// Text that must be visible somewhere on the page.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     text: Option<String>,
     /// Text that must be gone from the page.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     text_gone: Option<String>,
     /// An address pattern the page must be at; `*` stands for anything.
     #[arg(long, value_name = "PATTERN")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
     /// How far the page must have come in loading.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "load")]
@@ -45,6 +50,7 @@ pub(crate) struct WaitFor {
     /// A JavaScript expression or function that must become true.
     #[arg(long, value_name = "SCRIPT")]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "code"))]
     function: Option<String>,
     /// A download that must end: one under way, or the next.
     #[arg(long)]
@@ -90,6 +96,11 @@ impl Action for WaitFor {
         ),
     ];
     type Output = Waited;
+
+    fn needs(&self) -> Needs {
+        // The function is code of the caller: it can send requests and change the page.
+        Needs::page(Capability::Read).and_if(self.function.is_some(), Capability::Eval, Scope::Page)
+    }
 
     async fn run(self, context: &Context) -> Result<Waited, Failure> {
         if self.conditions() != 1 {

@@ -36,6 +36,7 @@ mod network_har;
 mod network_requests;
 mod network_routes;
 mod network_settings;
+mod parameter_needs;
 mod pictures;
 mod pointing;
 mod reading;

@@ -1,8 +1,6 @@
 //! Decisions: order, terms, what is said, and the command that would change it.
 
-use tabwire_policy::{
-    ActionNeed, Address, Capabilities, Capability, Decision, Ground, MethodClass, Pass, Patience, PolicyFile,
-};
+use tabwire_policy::{Address, Capabilities, Capability, Decision, MethodClass, Pass, Patience, PolicyFile};
 use tabwire_policy::{Profile, Question, Rulebook, Site, Stance, Term};
 
 fn ask(
@@ -138,15 +136,6 @@ fn t19_only_a_grant_for_every_site_reaches_the_browser_as_a_whole() {
     assert_eq!(remedy, "tabwire allow '*' --cdp");
     book.ledger.add(Site::read("*").expect("a site"), stance, 0, "a test").expect("room");
     assert!(everywhere(&book).is_allowed());
-}
-
-#[test]
-fn actions_need_what_their_effect_says_and_unknown_effects_need_everything() {
-    assert_eq!(ActionNeed::of("click", "act").capabilities, [Capability::Act]);
-    assert_eq!(ActionNeed::of("navigate", "navigate").ground, Ground::Destination);
-    assert_eq!(ActionNeed::of("cookies", "act").ground, Ground::Everywhere);
-    let unknown = ActionNeed::of("surprise", "something new");
-    assert_eq!((unknown.capabilities, unknown.ground), (Capability::ALL, Ground::Everywhere));
 }
 
 #[test]

@@ -65,12 +65,10 @@ impl Action for HttpAuth {
     type Output = HttpAuthState;
 
     fn needs(&self) -> Needs {
-        if self.user.is_none() {
-            return Needs::tab(Capability::Act);
-        }
         let scope = || self.origin.clone().map_or(Scope::Page, Scope::Url);
         let from_file = self.password_file.is_some();
-        Needs::tab(Capability::Act).and(Capability::Act, scope()).and_if(
+        let gives = self.user.is_some() || self.origin.is_some() || from_file;
+        Needs::tab(Capability::Act).and_if(gives, Capability::Act, scope()).and_if(
             from_file,
             Capability::Upload,
             scope(),

@@ -75,6 +75,8 @@ mod own_tools;
 mod policy;
 mod policy_bypass;
 mod policy_clients;
+mod policy_corpus;
+mod policy_needs;
 mod policy_network;
 mod policy_registry;
 mod policy_rows;

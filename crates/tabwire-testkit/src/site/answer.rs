@@ -6,7 +6,9 @@ use crate::limits as bounds;
 
 use super::question::Question;
 use super::reply::Reply;
-use super::{account, cross_origin, download, echo, generated_page, lure, page, redirection, ways_out};
+use super::{
+    account, cross_origin, download, echo, generated_page, lure, page, policy_page, redirection, ways_out,
+};
 
 /// What to do with one request.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ fn find_answer(question: Question<'_>) -> Option<Answer> {
         .or_else(|| redirection::find(question).map(Answer::from))
         .or_else(|| lure::find(question).map(Answer::from))
         .or_else(|| ways_out::find(question).map(Answer::from))
+        .or_else(|| policy_page::find(question).map(Answer::from))
         .or_else(|| generated_page::find(question).map(Answer::from))
         .or_else(|| page::find(question.path(), question.port).map(Answer::from))
 }

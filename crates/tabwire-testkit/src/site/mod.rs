@@ -16,6 +16,7 @@ mod limits;
 mod lure;
 mod multipart;
 mod page;
+mod policy_page;
 mod question;
 mod recorded_head;
 mod redirection;

@@ -295,7 +295,7 @@ impl Browser {
             session,
             watcher,
             &self.tasks,
-            self.view.veil(),
+            self.view.policy(),
             self.view.containment(),
         );
         *page.chosen_frame() = self.state().book.chosen_frame(target).cloned();

@@ -10,6 +10,7 @@ use serde_json::Value;
 use tabwire_cdp::{CdpError, Deadline, EventStream};
 use tabwire_wire::{Failure, FrameId};
 
+use crate::frame_policy::FramePolicy;
 use crate::frame_table::WorldId;
 use crate::snapshot::ElementKey;
 
@@ -82,6 +83,15 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
 
     /// The same with those that may not be looked into.
     fn every_frame(&self) -> Vec<Frame>;
+
+    /// What may be done with the page's frames.
+    fn policy(&self) -> &FramePolicy;
+
+    /// The URL that a frame is judged by; none when the page has no such frame.
+    fn judged_url(&self, frame: &FrameId) -> Option<String>;
+
+    /// Every frame that is judged by itself, with the URL it is judged by; the main one first.
+    fn judged_frames(&self) -> Vec<(FrameId, String)>;
 
     /// Resolves when the frames that have to be asked are others than these.
     fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address,
+    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Notices, Witness, checked_address,
     find_action, find_similar,
 };
 use tabwire_policy::ActionNeed;
@@ -214,6 +214,7 @@ impl Daemon {
             wants_text: request.text,
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
+            notices: Notices::default(),
             concealment: Arc::clone(&self.concealment),
             logins: Some(Arc::new(GuardedLogins { vault: self.vault(), checkpoint: checkpoint.clone() })),
         }

@@ -12,6 +12,7 @@ use tabwire_wire::{Failure, FrameId};
 
 use crate::frame_policy::FramePolicy;
 use crate::frame_table::WorldId;
+use crate::shown_documents::ShownMark;
 use crate::snapshot::ElementKey;
 
 /// An answer that is on its way: what it answers was sent when it was made, not when it is first awaited.
@@ -92,6 +93,12 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
 
     /// Every frame that is judged by itself, with the URL it is judged by; the main one first.
     fn judged_frames(&self) -> Vec<(FrameId, String)>;
+
+    /// The moment from which shown documents can be told.
+    fn shown_mark(&self) -> ShownMark;
+
+    /// The URLs of documents that were shown since then; none when there were too many.
+    fn shown_since(&self, mark: ShownMark) -> Option<Vec<String>>;
 
     /// Resolves when the frames that have to be asked are others than these.
     fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -122,11 +122,6 @@ impl LeftOut {
         }
     }
 
-    /// How many there are.
-    pub(crate) const fn count(&self) -> usize {
-        self.count
-    }
-
     /// The notice; none when nothing was left out.
     pub(crate) fn notice(&self, one: &str, many: &str) -> Option<String> {
         let what = match self.count {

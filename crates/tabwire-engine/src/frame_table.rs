@@ -12,6 +12,7 @@ use tabwire_wire::{CdpSessionId, FrameId};
 use crate::driver::{Frame, ListedFrame};
 use crate::frame_policy::inherits_origin;
 use crate::listeners::Listeners;
+use crate::shown_documents::ShownDocuments;
 
 /// The world of a frame in which the agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -86,6 +87,8 @@ pub(crate) struct FrameTable {
     frames: HashMap<FrameId, Entry>,
     /// In the order they were first seen, which puts parents before children.
     order: Vec<FrameId>,
+    /// The documents that were shown, to be judged by what happened meanwhile.
+    shown: ShownDocuments,
 }
 
 impl FrameTable {
@@ -148,13 +151,26 @@ impl FrameTable {
     }
 
     fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
-        self.attached(&frame.id, frame.parent_id.as_ref(), session);
-        if let Some(entry) = self.frames.get_mut(&frame.id) {
+        let id = frame.id.clone();
+        self.attached(&id, frame.parent_id.as_ref(), session);
+        if let Some(entry) = self.frames.get_mut(&id) {
             entry.name = frame.name;
             entry.url = frame.url;
             entry.origin = frame.security_origin;
             entry.leaving_for = None;
         }
+        self.note_shown(&id);
+    }
+
+    fn note_shown(&mut self, frame: &FrameId) {
+        if let Some(url) = self.judged_url(frame) {
+            self.shown.add(&url);
+        }
+    }
+
+    /// The documents that were shown so far.
+    pub(crate) fn shown(&self) -> &ShownDocuments {
+        &self.shown
     }
 
     /// A frame begins to go elsewhere, or does so no more.
@@ -172,6 +188,7 @@ impl FrameTable {
     pub(crate) fn moved_within(&mut self, frame: &FrameId, url: String) {
         if let Some(entry) = self.frames.get_mut(frame) {
             entry.url = url;
+            self.note_shown(frame);
         }
     }
 
@@ -230,6 +247,7 @@ impl FrameTable {
         {
             entry.own_world = Some(world);
             entry.own_origin = Some(origin.to_owned());
+            self.note_shown(frame);
         }
     }
 
@@ -253,6 +271,22 @@ impl FrameTable {
     /// The process that serves a frame and the world its agent runs in.
     pub(crate) fn find(&self, frame: &FrameId) -> Option<(CdpSession, Option<WorldId>)> {
         self.frames.get(frame).map(|entry| (entry.session.clone(), entry.world))
+    }
+
+    /// The frame that a world of a process belongs to.
+    pub(crate) fn frame_of_world(&self, session: &CdpSession, world: WorldId) -> Option<FrameId> {
+        let has = |entry: &Entry| {
+            entry.session.id() == session.id() && [entry.own_world, entry.world].contains(&Some(world))
+        };
+        self.frames.iter().find(|(_, entry)| has(entry)).map(|(id, _)| id.clone())
+    }
+
+    /// The first frame that a process serves.
+    pub(crate) fn root_of_session(&self, session: &CdpSession) -> Option<FrameId> {
+        let is_served = |id: &&FrameId| {
+            self.frames.get(*id).is_some_and(|entry| entry.session.id() == session.id())
+        };
+        self.order.iter().filter(is_served).min_by_key(|id| self.depth(id)).cloned()
     }
 
     /// What is known of listeners in the document that a frame shows, which begins with nothing.

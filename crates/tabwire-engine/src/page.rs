@@ -66,11 +66,13 @@ impl Page {
         policy: FramePolicy,
         containment: Option<Containment>,
     ) -> Self {
-        let network = PageNetwork::new(&FrameId::new(target.as_str()), tasks, containment.clone());
+        let frame = FrameId::new(target.as_str());
+        let network = PageNetwork::new(&frame, tasks, containment.clone(), policy.clone());
         let rules = PageRules { policy, containment, settings: network.first_settings() };
         let record = Arc::new(PageRecord::new(network));
         let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
         let driver = CdpDriver::start(session, &target, tasks, &observer, rules);
+        record.network().set_frame_urls(driver.frame_urls());
         let main = driver.main_frame().clone();
         let inner = Inner {
             target,

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::CdpError;
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -68,6 +69,9 @@ impl Action for Dialog {
         if self.text.is_some() && open.kind != "prompt" {
             let message = format!("A dialog of the kind {} takes no text.", open.kind);
             return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Leave --text out."));
+        }
+        if self.answer == Answer::Accept && open.url.starts_with("http") {
+            page.driver().policy().check(&open.url, Capability::Act)?;
         }
         let mut params = json!({"accept": self.answer == Answer::Accept});
         if let Some(text) = self.text.or_else(|| open.default_prompt.clone()) {

@@ -34,10 +34,12 @@ use crate::frame_policy::FramePolicy;
 use crate::limits::MOVE_PATIENCE;
 use crate::network::Containment;
 use crate::page_agent::page_agent;
+use crate::shown_documents::ShownMark;
 use crate::snapshot::{ElementKey, PageText};
 
 use begun::{AgentCall, Begun};
 use frame_access::capability_of;
+pub(crate) use frame_access::FrameUrls;
 use process_settings::ProcessSettings;
 use watchers::Watchers;
 
@@ -294,6 +296,14 @@ impl Driver for CdpDriver {
 
     fn judged_url(&self, frame: &FrameId) -> Option<String> {
         self.frames().judged_url(frame)
+    }
+
+    fn shown_mark(&self) -> ShownMark {
+        self.frames().shown().mark()
+    }
+
+    fn shown_since(&self, mark: ShownMark) -> Option<Vec<String>> {
+        self.frames().shown().since(mark)
     }
 
     fn judged_frames(&self) -> Vec<(FrameId, String)> {

@@ -11,6 +11,23 @@ agent.hasKeys = () => {
   return document.hasFocus() && (focused === null || !isFocusElsewhere(focused));
 };
 
+/**
+ * Which frame keys go to, as far as this document can tell: `own` for this document or a readable one below it, the key
+ * of the `frame` element that has them otherwise. `unsure` when another frame took the focus while an element here
+ * kept its own, or when the focus is in a closed shadow root.
+ */
+agent.keysGoTo = () => {
+  if (!document.hasFocus()) return "nowhere";
+  const focused = deepFocus();
+  if (focused === null || focused === focused.ownerDocument.body || focused === focused.ownerDocument.documentElement) return "own";
+  if (isFocusElsewhere(focused)) return { frame: keyOf(focused) };
+  // Only an element of the frame that itself has the focus matches.
+  return focused.matches(":focus") ? "own" : "unsure";
+};
+
+/** Whether this document, or one below it, has the focus. */
+agent.hasFocus = () => document.hasFocus();
+
 /** The element that keys reach now, and a watch over what changes from now on. The page itself has no role. */
 agent.attend = () => {
   const focused = deepFocus() ?? document.documentElement;

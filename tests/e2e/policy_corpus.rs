@@ -35,9 +35,6 @@ enum Page {
     RequestElsewhere,
 }
 
-/// Actions that show every frame of a page at once, so that one unreadable frame refuses them.
-const SHOWS_EVERY_FRAME: &[&str] = &["screenshot", "pdf", "record"];
-
 /// Actions that are left out, each with the reason.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("tab_new", "opens a tab with each call; its URL is judged as that of navigate"),
@@ -48,7 +45,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 /// The rules. True when the call must get past the policy, false when it must be refused.
-fn expected(action: &str, needs: &Needs, page: Page, grant: Capability) -> bool {
+fn expected(needs: &Needs, page: Page, grant: Capability) -> bool {
     let is_granted = |capability: Capability| capability == grant || capability == Capability::Read;
     let holds = |scope: &Scope, capability: Capability| match (scope, page) {
         // Nothing was granted for every site or for the URL in the parameters.
@@ -61,7 +58,7 @@ fn expected(action: &str, needs: &Needs, page: Page, grant: Capability) -> bool 
     let has_frame = matches!(page, Page::SameProcessFrame | Page::OtherProcessFrame);
     needs.iter().all(|need| holds(&need.scope, need.capability))
         && !(page == Page::Other && needs.result() == ResultCheck::Page)
-        && !(has_frame && SHOWS_EVERY_FRAME.contains(&action))
+        && !(has_frame && needs.shows_every_frame())
 }
 
 /// Parameters to call an action with: the required ones, and those with each classified parameter.
@@ -200,7 +197,7 @@ fn every_action_on_every_page_under_every_grant_is_as_the_rules_say() {
                 assert_eq!(code, "BAD_ARGS", "{}", name());
                 continue;
             };
-            let is_allowed = expected(action.name, &needs, *page, grant);
+            let is_allowed = expected(&needs, *page, grant);
             if is_allowed != (code != "POLICY_DENIED") {
                 faults.push(format!("{}: allowed must be {is_allowed}, got {answer}", name()));
             }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Witness, checked_address,
+    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Notices, Witness, checked_address,
     find_action, find_similar,
 };
 use tabwire_policy::{Capability, Needs};
@@ -173,7 +173,7 @@ impl Daemon {
         let usual = if definition.effect == Effect::Act { ACTING_DEADLINE } else { ACTION_DEADLINE };
         let deadline = Deadline::after(request.timeout_ms.map_or(usual, Duration::from_millis));
         let context = self.context(&live, tab, deadline, files, &request, &checkpoint);
-        let answered = definition.run(&context, request.params.clone()).await;
+        let answered = run_judged(definition, &context, &request, &checkpoint, note).await;
         choice.settle(&live).await;
         if definition.effect == Effect::Navigate {
             note.place(&live.engine, choice.tab);
@@ -214,6 +214,7 @@ impl Daemon {
             wants_text: request.text,
             capture: request.capture,
             movies: Some(Arc::new(Ffmpeg::new(self.config.path_env.clone(), &self.files))),
+            notices: Notices::default(),
             concealment: Arc::clone(&self.concealment),
             logins: Some(Arc::new(GuardedLogins { vault: self.vault(), checkpoint: checkpoint.clone() })),
         }
@@ -373,6 +374,23 @@ impl Daemon {
         self.sessions.store().forget_record(&key);
         Ok(bare_answer(&request, json!({"closed": "session", "browser": fate.sentence()})))
     }
+}
+
+/// Runs an action; once more when it was refused in a frame before it did anything, and a person allows it then.
+async fn run_judged(
+    definition: &Definition,
+    context: &Context,
+    request: &ActionRequest,
+    checkpoint: &Checkpoint,
+    note: &mut Note,
+) -> Result<Answered, Failure> {
+    let answered = definition.run(context, request.params.clone()).await;
+    if !checkpoint.allows_after_all(&answered, note).await? {
+        return answered;
+    }
+    // Asking takes time of its own.
+    let deadline = Deadline::after(context.deadline.length());
+    definition.run(&Context { deadline, ..context.clone() }, request.params.clone()).await
 }
 
 /// An answer about a session that has, or needs, no browser.

@@ -8,7 +8,7 @@ use tabwire_journal::{Ruling, Verdict};
 use tabwire_policy::limits::ADDRESS_FREE_CHARACTERS;
 use tabwire_policy::{Address, Capability, Decision, Profile, Question, Rulebook};
 use tabwire_policy::{Capabilities, FlowWatch, Site, Stance, Term};
-use tabwire_policy::{Need, Needs, ResultCheck, Scope};
+use tabwire_policy::{Need, Needs, Scope};
 use tabwire_wire::{CallNumber, ClientName, ErrorCode, Failure, TabId};
 
 use crate::approval_desk::{ApprovalAnswer, ApprovalDesk, ApprovalQuestion, Outcome};
@@ -20,13 +20,6 @@ use crate::policy_desk::{PassInHand, PolicyDesk, now};
 
 /// Parameters that say which element is meant, and bring it nothing.
 const AIMS: &[&str] = &["target", "from", "to", "within", "tab"];
-
-/// Actions that show a page as a whole, frames included.
-const SHOWS_WHOLE_PAGE: &[&str] =
-    &["screenshot", "pdf", "record", "capture", "diff", "har", "requests", "request", "vitals"];
-
-/// Actions that tell what was on a tab before, which a session without a guard of its own has kept.
-const TELLS_THE_PAST: &[&str] = &["console", "errors", "requests", "request", "har", "record", "capture"];
 
 /// What stands for a title that may not be told.
 const WITHHELD: &str = "(withheld by the policy)";
@@ -106,7 +99,7 @@ impl Checkpoint {
             )
             .with_hint("Run `tabwire tabs` to see the open ones."));
         }
-        if !self.is_veiled && TELLS_THE_PAST.contains(&self.action) {
+        if !self.is_veiled && self.needs.shows_past() {
             self.require(&Address::Everywhere, Capability::Read, note).await?;
         }
         let here = self.addresses_of(place.as_ref()).await;
@@ -119,7 +112,7 @@ impl Checkpoint {
             self.check_flow(&address, characters, note).await?;
         }
         let Some(place) = place.filter(|_| self.needs.touches_page()) else { return Ok(tab) };
-        self.refuse_hidden_frames(&place, self.is_veiled)?;
+        self.refuse_hidden_frames(&place)?;
         let is_fixed = self.profile == Profile::Guarded && named_tab(self.action, params).is_none();
         Ok(if is_fixed { Some(place.tab) } else { tab })
     }
@@ -148,72 +141,17 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn flows(&self) -> MutexGuard<'_, FlowWatch> {
+    /// What was decided while the action was done.
+    pub(crate) fn take_late_rulings(&self) -> Vec<Ruling> {
+        std::mem::take(&mut *self.late_rulings.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn flows(&self) -> MutexGuard<'_, FlowWatch> {
         self.flows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives an answer out, or withholds it: the page may have moved meanwhile.
-    pub(crate) async fn after(
-        &self,
-        browser: &Browser,
-        tab: Option<TabId>,
-        answered: Result<Answered, Failure>,
-        note: &mut Note,
-    ) -> Result<Answered, Failure> {
-        for ruling in self.late_rulings.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            note.ruled(ruling);
-        }
-        self.judge_stopped(&answered, note).await?;
-        if answered.as_ref().is_err_and(|failure| failure.code == ErrorCode::PolicyDenied) {
-            note.ruled(ruling(Verdict::Deny, "policy", None));
-            return match answered {
-                Ok(answered) => Ok(answered),
-                Err(failure) => Err(self.explained(browser, tab, failure).await),
-            };
-        }
-        match self.needs.result() {
-            ResultCheck::None => return answered,
-            ResultCheck::TabList => {
-                return match answered {
-                    Ok(answered) => Ok(self.veiled(browser, answered).await),
-                    Err(failure) => Err(failure),
-                };
-            }
-            ResultCheck::Page => {}
-        }
-        let mut answered = answered;
-        let reached = answered.as_ref().ok().and_then(|answered| named_result(&answered.value));
-        // The page that was looked at, and the one that the answer tells of.
-        let left = tab.filter(|tab| self.needs.touches_page() && reached.is_some_and(|other| other != *tab));
-        if let Some(place) = left.and_then(|tab| browser.find_whereabouts(Some(tab))) {
-            for address in self.addresses_of(Some(&place)).await {
-                let allowed = self.require(&address, Capability::Read, note).await;
-                allowed.map_err(|failure| moved(failure, &answered))?;
-            }
-        }
-        let place = browser.find_whereabouts(reached.or(tab));
-        for address in self.addresses_of(place.as_ref()).await {
-            let allowed = self.require(&address, Capability::Read, note).await;
-            allowed.map_err(|failure| moved(failure, &answered))?;
-            if let Some(site) = Site::of(&address).filter(|_| answered.is_ok()) {
-                self.flows().has_read(&site);
-            }
-        }
-        if let Some(place) = place.as_ref().filter(|_| self.needs.touches_page()) {
-            self.refuse_hidden_frames(place, self.is_veiled)?;
-        }
-        let left_out = place.map(|place| self.unreadable_frames(&place)).unwrap_or_default();
-        if let Ok(answered) = answered.as_mut()
-            && !left_out.is_empty()
-        {
-            let told = format!("Frames of {} were left out: they may not be read.", left_out.join(", "));
-            answered.notices.push(told);
-        }
-        answered
-    }
-
     /// Refuses what failed because the tab was kept from where it was sent; somebody may allow it for the next time.
-    async fn judge_stopped(
+    pub(crate) async fn judge_stopped(
         &self,
         answered: &Result<Answered, Failure>,
         note: &mut Note,
@@ -225,7 +163,7 @@ impl Checkpoint {
     }
 
     /// A refusal from below all actions, with what would allow it when that is where the tab is.
-    async fn explained(&self, browser: &Browser, tab: Option<TabId>, failure: Failure) -> Failure {
+    pub(crate) async fn explained(&self, browser: &Browser, tab: Option<TabId>, failure: Failure) -> Failure {
         if !failure.details.is_null() {
             return failure;
         }
@@ -242,41 +180,8 @@ impl Checkpoint {
         }
     }
 
-    /// Sites of frames in a page that may not be read.
-    fn unreadable_frames(&self, place: &Whereabouts) -> Vec<String> {
-        let rulebook = self.desk.rulebook();
-        let addresses = place.frames.iter().map(|url| Address::read(url));
-        let denied = addresses.filter(|one| !self.decide(&rulebook, one, Capability::Read).is_allowed());
-        let mut told: Vec<String> = denied.map(|one| one.told()).collect();
-        told.sort_unstable();
-        told.dedup();
-        told
-    }
-
-    /// Refuses what would show frames that may not be read: a picture shows the whole page, code reaches into frames
-    /// of its own site, and a session that has no veil of its own shows every frame.
-    fn refuse_hidden_frames(&self, place: &Whereabouts, is_veiled: bool) -> Result<(), Failure> {
-        let shows_everything = SHOWS_WHOLE_PAGE.contains(&self.action) || !is_veiled;
-        let frames = self.unreadable_frames(place);
-        match frames.first().filter(|_| shows_everything) {
-            None => Ok(()),
-            Some(first) => {
-                let list = frames.join(", ");
-                let message = format!(
-                    "The page has frames of {list}, which {} would show and which may not be read.",
-                    self.action
-                );
-                Err(Failure::new(ErrorCode::PolicyDenied, message)
-                    .with_hint(format!("A person can allow it in a terminal: `tabwire allow {first}`."))
-                    .with_details(
-                        serde_json::json!({"remedy": format!("tabwire allow {first}"), "frames": frames}),
-                    ))
-            }
-        }
-    }
-
     /// Refuses unless something is allowed at an address, by rule or by somebody who is asked.
-    async fn require(
+    pub(crate) async fn require(
         &self,
         address: &Address,
         capability: Capability,
@@ -342,7 +247,7 @@ impl Checkpoint {
     }
 
     /// Where a tab is, as addresses to be judged: as it is called, and where that led if it is not the internet.
-    async fn addresses_of(&self, place: Option<&Whereabouts>) -> Vec<Address> {
+    pub(crate) async fn addresses_of(&self, place: Option<&Whereabouts>) -> Vec<Address> {
         let Some(place) = place else { return Vec::new() };
         let read = |text: &String| {
             let address = Address::read(text);
@@ -357,7 +262,7 @@ impl Checkpoint {
     }
 
     /// A list of tabs, those that may not be read without title and path.
-    async fn veiled(&self, browser: &Browser, mut answered: Answered) -> Answered {
+    pub(crate) async fn veiled(&self, browser: &Browser, mut answered: Answered) -> Answered {
         let rulebook = self.desk.rulebook();
         let tabs: Vec<TabInfo> = browser.list_tabs();
         let Some(listed) = answered.value.get_mut("tabs").and_then(Value::as_array_mut) else {
@@ -423,11 +328,11 @@ fn named_tab(action: &str, params: &Value) -> Option<TabId> {
 }
 
 /// The tab that a result tells of.
-fn named_result(value: &Value) -> Option<TabId> {
+pub(crate) fn named_result(value: &Value) -> Option<TabId> {
     value.get("tab")?.as_str()?.parse().ok()
 }
 
-fn ruling(verdict: Verdict, by: &'static str, reason: Option<&'static str>) -> Ruling {
+pub(crate) fn ruling(verdict: Verdict, by: &'static str, reason: Option<&'static str>) -> Ruling {
     Ruling { verdict, by, reason }
 }
 
@@ -458,7 +363,7 @@ fn allowed_late() -> Failure {
 }
 
 /// What is told when the page moved to where it may not be read.
-fn moved(failure: Failure, answered: &Result<Answered, Failure>) -> Failure {
+pub(crate) fn moved(failure: Failure, answered: &Result<Answered, Failure>) -> Failure {
     let done = match answered {
         Ok(_) => "It was done, and what came of it is withheld",
         Err(_) => "It failed, and why is withheld",

@@ -29,6 +29,7 @@ mod ffmpeg;
 mod file_fault;
 mod file_shelf;
 mod fleet;
+mod frame_check;
 mod gate;
 mod guarded_logins;
 mod handler;

@@ -6,20 +6,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tabwire_browser::{Ownership, atomic_file};
-use tabwire_engine::{Containment, DownloadRule, FrameVeil, UrlRule};
-use tabwire_mux::{GuardedCommand, GuardedPlace, SharedGuard};
+use tabwire_engine::{Containment, DownloadRule, FramePolicy, UrlRule};
+use tabwire_mux::SharedGuard;
 use tabwire_policy::{
-    Address, Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
+    Address, Capability, Decision, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
 };
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio::sync::watch;
 
 use crate::command_guard::{CommandGuard, GuardedClient};
+use crate::frame_check::frame_refusal;
 use crate::limits::{POLICY_BYTES, POLICY_LOOK};
 use crate::paths::Paths;
-
-/// The method that stands for looking at what is on a page.
-const READING: &str = "Runtime.evaluate";
 
 /// The policy in force.
 #[derive(Debug)]
@@ -115,14 +113,17 @@ impl PolicyDesk {
         SharedGuard(Arc::new(CommandGuard { desk, client, profile, session, is_launched }))
     }
 
-    /// The veil over frames that may not be read in a session.
-    pub(crate) fn veil(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> FrameVeil {
-        let guard = self.guard(GuardedClient::Engine, profile, session, Ownership::Attached);
-        FrameVeil::new(move |url| {
-            guard.0.is_idle() || {
-                let (url, page_url, sources) = (Some(url), None, &[][..]);
-                let place = GuardedPlace::Target { url, page_url, sources, is_opened_by_page: false };
-                guard.0.check(&GuardedCommand { method: READING, place, params: None }).is_ok()
+    /// What may be done with the frames, requests and console lines of a session's pages. Follows every change.
+    pub(crate) fn frame_policy(self: &Arc<Self>, profile: Profile, session: &SessionKey) -> FramePolicy {
+        let (desk, session) = (Arc::clone(self), session.to_string());
+        let idle_desk = Arc::clone(self);
+        let is_idle = move || profile == Profile::Open && idle_desk.denies_nothing();
+        FramePolicy::new(is_idle, move |url, capability| {
+            let (address, session) = (Address::read(url), Some(session.as_str()));
+            let question = Question { profile, address: &address, capability, session, now: now() };
+            match desk.rulebook().decide(&question) {
+                Decision::Allow { .. } => Ok(()),
+                decision => Err(frame_refusal(&decision, &address, capability)),
             }
         })
     }

@@ -329,7 +329,7 @@ impl Session {
         let files = keeps.then(|| Arc::new(RequestFiles::own(&self.files)) as Arc<dyn Files>);
         let engine = Browser::start(ours.0, ours.1, book, files, &self.tasks).await?;
         engine.set_viewport(options.viewport);
-        engine.set_frame_veil(self.policy.veil(options.policy(), &self.key));
+        engine.set_frame_policy(self.policy.frame_policy(options.policy(), &self.key));
         engine.set_download_rule(self.policy.download_rule(options.policy(), &self.key));
         if options.policy() == PolicyProfile::Guarded && browser.ownership.may_close() {
             engine.set_containment(self.policy.containment(options.policy(), &self.key));

@@ -190,6 +190,7 @@ impl Definition {
             let told = outcome.as_ref().map(|answered| &answered.value);
             notices.extend(Box::pin(witness.finish(context, told)).await);
         }
+        notices.extend(context.notices.take());
         outcome.map(|answered| Answered { notices, ..answered })
     }
 

@@ -295,7 +295,7 @@ impl Browser {
             session,
             watcher,
             &self.tasks,
-            self.view.veil(),
+            self.view.policy(),
             self.view.containment(),
         );
         *page.chosen_frame() = self.state().book.chosen_frame(target).cloned();
@@ -408,7 +408,7 @@ impl Browser {
         deadline: Deadline,
     ) -> Result<Recording, Failure> {
         let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
-        Recording::start(session, reel, &self.tasks, deadline).await
+        Recording::start(session, reel, page.watch_picture(), &self.tasks, deadline).await
     }
 
     /// The trace that is being taken of the browser, if one is.

@@ -72,6 +72,8 @@ impl Page {
         struct Captured {
             data: String,
         }
+        self.check_documents()?;
+        let watch = self.watch_picture();
         let mut params = json!({"format": "png"});
         if let Some(part) = part {
             params["captureBeyondViewport"] = json!(true);
@@ -91,6 +93,7 @@ impl Page {
         // Sent now; the answer is of no interest.
         drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
         let captured: Captured = serde_json::from_value(answer?).map_err(unreadable)?;
+        watch.finish(deadline).await?;
         STANDARD.decode(captured.data).map_err(unreadable)
     }
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, VecDeque};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_cdp::Event;
+use tabwire_policy::Capability;
 
+use crate::frame_policy::FramePolicy;
+use crate::frame_table::WorldId;
 use crate::limits::{CONSOLE_CHARACTERS, CONSOLE_ENTRIES};
 
 /// One line of a page's console.
@@ -23,6 +26,9 @@ pub(crate) struct ConsoleEntry {
     /// What of the browser wrote it, if not the page: `network`, `security`, `deprecation`, `violation` and the like.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// The URLs that decide whether it may be shown: that of the document that wrote it, and what it is about.
+    #[serde(skip)]
+    pub judged: Vec<String>,
 }
 
 /// The last lines of a page's console.
@@ -50,6 +56,7 @@ pub(crate) enum Reader {
 struct Called {
     #[serde(rename = "type")]
     kind: String,
+    execution_context_id: Option<WorldId>,
     #[serde(default)]
     args: Vec<Argument>,
     stack_trace: Option<Stack>,
@@ -98,6 +105,7 @@ struct Details {
     #[serde(default)]
     column_number: u64,
     url: Option<String>,
+    execution_context_id: Option<WorldId>,
     stack_trace: Option<Stack>,
     exception: Option<Argument>,
 }
@@ -125,20 +133,27 @@ struct Line {
     text: String,
     location: Option<String>,
     source: Option<String>,
+    /// The world that wrote it, if one did.
+    world: Option<WorldId>,
+    /// What the browser's own line is about.
+    about: Option<String>,
 }
 
 /// Levels that are counted; the protocol has fewer than twenty.
 const LEVELS: usize = 32;
 
 impl ConsoleLog {
-    pub(crate) fn observe(&mut self, event: &Event) {
+    /// Takes note of a line. `url_of` finds the URL of the document that a world belongs to; without one, of the process.
+    pub(crate) fn observe(&mut self, event: &Event, url_of: impl Fn(Option<WorldId>) -> Option<String>) {
         let read = match event.method() {
             "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),
             "Log.entryAdded" => event.to::<Added>().ok().map(|added| added.entry.into_line()),
             _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_line()),
         };
         if let Some(line) = read.filter(|line| !self.has_told(line)) {
-            self.push(line);
+            let writer = url_of(line.world);
+            let judged = writer.into_iter().chain(line.about.clone()).filter(|url| is_judged(url)).collect();
+            self.push(line, judged);
         }
     }
 
@@ -148,8 +163,8 @@ impl ConsoleLog {
             && self.entries.iter().any(|entry| entry.level == "exception" && entry.text.contains(&line.text))
     }
 
-    fn push(&mut self, line: Line) {
-        let Line { level, text, location, source } = line;
+    fn push(&mut self, line: Line, judged: Vec<String>) {
+        let Line { level, text, location, source, .. } = line;
         self.count += 1;
         if self.counts.len() < LEVELS || self.counts.contains_key(&level) {
             *self.counts.entry(level.clone()).or_default() += 1;
@@ -162,7 +177,8 @@ impl ConsoleLog {
         if short.len() < text.len() {
             short.push('…');
         }
-        self.entries.push_back(ConsoleEntry { number: self.count, level, text: short, location, source });
+        let number = self.count;
+        self.entries.push_back(ConsoleEntry { number, level, text: short, location, source, judged });
     }
 
     /// How many lines there have been.
@@ -196,9 +212,16 @@ impl ConsoleLog {
         self.cleared
     }
 
-    /// Lines of each level since the log was cleared.
-    pub(crate) fn counts(&self) -> &BTreeMap<String, u64> {
-        &self.counts
+    /// Lines of each level since the log was cleared, without those that are held and may not be shown.
+    pub(crate) fn counts_for(&self, policy: &FramePolicy) -> BTreeMap<String, u64> {
+        let mut counts = self.counts.clone();
+        for entry in self.entries.iter().filter(|entry| entry.refused_by(policy).is_some()) {
+            if let Some(count) = counts.get_mut(&entry.level) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        counts.retain(|_, count| *count > 0);
+        counts
     }
 
     /// Forgets the lines; numbers go on.
@@ -209,7 +232,18 @@ impl ConsoleLog {
     }
 }
 
+/// Whether a line is judged by a URL: one that belongs to no site is part of the document that uses it.
+fn is_judged(url: &str) -> bool {
+    url.starts_with("http") || url.starts_with("blob:http")
+}
+
 impl ConsoleEntry {
+    /// The URL that keeps the line from being shown; none when it may be shown.
+    pub(crate) fn refused_by(&self, policy: &FramePolicy) -> Option<&str> {
+        let refuses = |url: &&String| !policy.allows(url, Capability::Read);
+        self.judged.iter().find(refuses).map(String::as_str)
+    }
+
     /// Whether it tells of something gone wrong.
     pub(crate) fn is_error(&self) -> bool {
         matches!(self.level.as_str(), "error" | "exception" | "assert")
@@ -220,7 +254,8 @@ impl Called {
     fn into_line(self) -> Line {
         let text: Vec<String> = self.args.into_iter().map(Argument::into_text).collect();
         let location = self.stack_trace.and_then(Stack::into_location);
-        Line { level: self.kind, text: text.join(" "), location, source: None }
+        let world = self.execution_context_id;
+        Line { level: self.kind, text: text.join(" "), location, source: None, world, about: None }
     }
 }
 
@@ -229,11 +264,12 @@ impl BrowserLine {
         // The browser's word for what is only for who wrote the page.
         let level = if self.level == "verbose" { "debug".to_owned() } else { self.level };
         let place = self.stack_trace.and_then(Stack::into_location);
+        let about = self.url.clone();
         let location = place.or_else(|| {
             let line = self.line_number.map(|line| format!(":{}", line + 1)).unwrap_or_default();
             self.url.filter(|url| !url.is_empty()).map(|url| format!("{url}{line}"))
         });
-        Line { level, text: self.text, location, source: Some(self.source) }
+        Line { level, text: self.text, location, source: Some(self.source), world: None, about }
     }
 }
 
@@ -246,7 +282,8 @@ impl Details {
             let (line, column) = (self.line_number + 1, self.column_number + 1);
             self.url.map(|url| format!("{url}:{line}:{column}"))
         });
-        Line { level: "exception".to_owned(), text, location: place, source: None }
+        let world = self.execution_context_id;
+        Line { level: "exception".to_owned(), text, location: place, source: None, world, about: None }
     }
 }
 

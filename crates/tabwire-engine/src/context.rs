@@ -11,6 +11,7 @@ use crate::browser::Browser;
 use crate::concealment::Concealment;
 use crate::files::Files;
 use crate::movie::MovieMaker;
+use crate::notices::Notices;
 use crate::page::Page;
 use crate::saved_login::LoginKeeper;
 
@@ -35,6 +36,8 @@ pub struct Context {
     pub logins: Option<Arc<dyn LoginKeeper>>,
     /// What is struck from every answer.
     pub concealment: Arc<Concealment>,
+    /// What it has to say besides its result.
+    pub notices: Notices,
     /// Where files come from and go.
     pub files: Arc<dyn Files>,
 }

@@ -1,7 +1,10 @@
 //! A dialog that a page opened and that keeps everything else waiting.
 
 use serde::{Deserialize, Serialize};
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure};
+
+use crate::frame_policy::{FramePolicy, site_of};
 
 /// An open dialog.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -19,7 +22,19 @@ pub(crate) struct Dialog {
     pub default_prompt: Option<String>,
 }
 
+/// What stands for a text that may not be shown.
+const WITHHELD: &str = "(withheld by the policy)";
+
 impl Dialog {
+    /// The dialog as it may be shown: without its text when the frame that opened it may not be read.
+    pub(crate) fn judged(self, policy: &FramePolicy) -> Self {
+        if !self.url.starts_with("http") || policy.allows(&self.url, Capability::Read) {
+            return self;
+        }
+        let default_prompt = self.default_prompt.map(|_| String::new());
+        Self { message: WITHHELD.to_owned(), url: site_of(&self.url), default_prompt, ..self }
+    }
+
     /// The failure of everything that would have to wait for the dialog.
     pub(crate) fn to_failure(&self) -> Failure {
         let message = match self.kind.as_str() {

@@ -41,6 +41,7 @@ impl<'a> Drag<'a> {
         modifiers: u8,
         deadline: Deadline,
     ) -> Result<Self, Failure> {
+        page.check_point(from, deadline).await?;
         let intercepted = EventMix::new(page.driver().events(&["Input.dragIntercepted"]));
         let mut drag = Self { page, mouse, frame: frame.clone(), modifiers, intercepted, deadline };
         let replies = vec![drag.intercept(true), drag.move_to(from), drag.press()];
@@ -72,6 +73,7 @@ impl<'a> Drag<'a> {
     }
 
     async fn carry(&mut self, to: Point) -> Result<bool, Failure> {
+        self.page.check_point(to, self.deadline).await?;
         let from = self.mouse.point;
         let distance = (to.x - from.x).hypot(to.y - from.y);
         let first = if distance > BEGIN { BEGIN / distance } else { 1.0 };
@@ -107,6 +109,8 @@ impl<'a> Drag<'a> {
     }
 
     async fn drop_at(&mut self, way: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
+        let way = self.allowed_way(way).await?;
+        self.page.check_point(to, self.deadline).await?;
         let event = |kind: &str, at: Point| {
             let params =
                 json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
@@ -120,6 +124,19 @@ impl<'a> Drag<'a> {
         self.mouse.point = to;
         self.mouse.buttons = 0;
         self.page.answered(vec![dropped]).await
+    }
+
+    /// The points of a way without those over frames that may not be acted on: they would be told what is dragged.
+    async fn allowed_way(&self, way: &[Point]) -> Result<Vec<Point>, Failure> {
+        let mut allowed = Vec::new();
+        for point in way {
+            match self.page.check_point(*point, self.deadline).await {
+                Ok(()) => allowed.push(*point),
+                Err(failure) if failure.code == ErrorCode::PolicyDenied => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(allowed)
     }
 
     fn intercept(&self, enabled: bool) -> Reply<Value, CdpError> {

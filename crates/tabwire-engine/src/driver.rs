@@ -10,7 +10,9 @@ use serde_json::Value;
 use tabwire_cdp::{CdpError, Deadline, EventStream};
 use tabwire_wire::{Failure, FrameId};
 
+use crate::frame_policy::FramePolicy;
 use crate::frame_table::WorldId;
+use crate::shown_documents::ShownMark;
 use crate::snapshot::ElementKey;
 
 /// An answer that is on its way: what it answers was sent when it was made, not when it is first awaited.
@@ -82,6 +84,21 @@ pub(crate) trait Driver: Send + Sync + fmt::Debug {
 
     /// The same with those that may not be looked into.
     fn every_frame(&self) -> Vec<Frame>;
+
+    /// What may be done with the page's frames.
+    fn policy(&self) -> &FramePolicy;
+
+    /// The URL that a frame is judged by; none when the page has no such frame.
+    fn judged_url(&self, frame: &FrameId) -> Option<String>;
+
+    /// Every frame that is judged by itself, with the URL it is judged by; the main one first.
+    fn judged_frames(&self) -> Vec<(FrameId, String)>;
+
+    /// The moment from which shown documents can be told.
+    fn shown_mark(&self) -> ShownMark;
+
+    /// The URLs of documents that were shown since then; none when there were too many.
+    fn shown_since(&self, mark: ShownMark) -> Option<Vec<String>>;
 
     /// Resolves when the frames that have to be asked are others than these.
     fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>>;

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::frame_table::WorldId;
@@ -167,6 +168,7 @@ impl Page {
         extra: Value,
         deadline: Deadline,
     ) -> Result<Element, Failure> {
+        self.check_purpose(&aim.frame, purpose)?;
         let mut argument = extra;
         argument["for"] = json!(purpose);
         argument["mark"] = json!(true);
@@ -182,6 +184,7 @@ impl Page {
             biased;
             answered = here => (aim.frame.clone(), answered),
             frame = self.comes_elsewhere(aim, deadline) => {
+                self.check_purpose(&frame, purpose)?;
                 let answered = self.call_in(&frame, "prepare", &argument, with_grace(deadline)).await;
                 (frame, answered)
             }
@@ -190,6 +193,14 @@ impl Page {
         let mut element = Element { frame, prepared, world };
         self.place_in_tab(&mut element, is_hit, deadline).await?;
         Ok(element)
+    }
+
+    /// Fails when what an element is prepared for may not be done in its frame.
+    fn check_purpose(&self, frame: &FrameId, purpose: &str) -> Result<(), Failure> {
+        if purpose == "upload" {
+            self.check_frame(frame, Capability::Upload)?;
+        }
+        self.check_frame(frame, if purpose == "read" { Capability::Read } else { Capability::Act })
     }
 
     /// Makes sure that the document of an element that a ref stood for is still there: input goes to whatever is. One

@@ -98,7 +98,8 @@ impl EvidenceSet<'_> {
     fn console(&self, seen: &mut TabEvidence) -> Vec<u8> {
         let log = self.page.record().console();
         let mut text = String::new();
-        for entry in log.since(seen.console) {
+        let policy = self.page.driver().policy();
+        for entry in log.since(seen.console).filter(|entry| entry.refused_by(policy).is_none()) {
             let place = entry.location.as_deref().map(LinkTarget::new);
             text.push_str(&format!("{} {}", entry.level, PageText::cut(&entry.text, usize::MAX).quoted()));
             if let Some(place) = place {

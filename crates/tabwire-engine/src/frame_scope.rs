@@ -4,6 +4,7 @@
 use std::sync::atomic::Ordering;
 
 use tabwire_cdp::Deadline;
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure, FrameId};
 
 use crate::driver::{Frame, Place};
@@ -33,6 +34,7 @@ impl Page {
     /// Where scripts of the caller's run.
     pub(crate) async fn script_place(&self, deadline: Deadline) -> Result<Place, Failure> {
         let frame = self.scope(deadline).await?;
+        self.check_frame(&frame, Capability::Eval)?;
         Ok(if frame == *self.main_frame() { Place::Page } else { Place::Frame(frame) })
     }
 

@@ -10,7 +10,9 @@ use tabwire_cdp::CdpSession;
 use tabwire_wire::{CdpSessionId, FrameId};
 
 use crate::driver::{Frame, ListedFrame};
+use crate::frame_policy::inherits_origin;
 use crate::listeners::Listeners;
+use crate::shown_documents::ShownDocuments;
 
 /// The world of a frame in which the agent runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
@@ -33,6 +35,8 @@ struct Entry {
     world: Option<WorldId>,
     /// The world of the page's own scripts.
     own_world: Option<WorldId>,
+    /// The origin of that world; a document without a URL of its own may have that of the frame which made it.
+    own_origin: Option<String>,
     /// The parent's world that knows which element holds this frame.
     named_in: Option<WorldId>,
     /// Where it is on its way to, until the answer from there begins.
@@ -83,6 +87,8 @@ pub(crate) struct FrameTable {
     frames: HashMap<FrameId, Entry>,
     /// In the order they were first seen, which puts parents before children.
     order: Vec<FrameId>,
+    /// The documents that were shown, to be judged by what happened meanwhile.
+    shown: ShownDocuments,
 }
 
 impl FrameTable {
@@ -106,6 +112,7 @@ impl FrameTable {
                 entry.session = session.clone();
                 entry.world = None;
                 entry.own_world = None;
+                entry.own_origin = None;
             }
             if entry.parent.is_none() {
                 entry.parent = parent.cloned();
@@ -120,6 +127,7 @@ impl FrameTable {
             session: session.clone(),
             world: None,
             own_world: None,
+            own_origin: None,
             named_in: None,
             leaving_for: None,
             listeners: None,
@@ -128,14 +136,40 @@ impl FrameTable {
         self.order.push(frame.clone());
     }
 
-    pub(crate) fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
-        self.attached(&frame.id, frame.parent_id.as_ref(), session);
-        if let Some(entry) = self.frames.get_mut(&frame.id) {
+    /// A frame has committed another document. The frames of its former document are gone: the browser reports each
+    /// of them only when the process stays the same. Those in processes of their own go with their sessions.
+    pub(crate) fn committed(&mut self, frame: FrameDescription, session: &CdpSession) {
+        let is_former =
+            |entry: &Entry| entry.parent.as_ref() == Some(&frame.id) && entry.session.id() == session.id();
+        let former: Vec<FrameId> =
+            self.frames.iter().filter(|(_, entry)| is_former(entry)).map(|(id, _)| id.clone()).collect();
+        for child in former {
+            self.remove(&child);
+        }
+        self.navigated(frame, session);
+    }
+
+    fn navigated(&mut self, frame: FrameDescription, session: &CdpSession) {
+        let id = frame.id.clone();
+        self.attached(&id, frame.parent_id.as_ref(), session);
+        if let Some(entry) = self.frames.get_mut(&id) {
             entry.name = frame.name;
             entry.url = frame.url;
             entry.origin = frame.security_origin;
             entry.leaving_for = None;
         }
+        self.note_shown(&id);
+    }
+
+    fn note_shown(&mut self, frame: &FrameId) {
+        if let Some(url) = self.judged_url(frame) {
+            self.shown.add(&url);
+        }
+    }
+
+    /// The documents that were shown so far.
+    pub(crate) fn shown(&self) -> &ShownDocuments {
+        &self.shown
     }
 
     /// A frame begins to go elsewhere, or does so no more.
@@ -153,6 +187,7 @@ impl FrameTable {
     pub(crate) fn moved_within(&mut self, frame: &FrameId, url: String) {
         if let Some(entry) = self.frames.get_mut(frame) {
             entry.url = url;
+            self.note_shown(frame);
         }
     }
 
@@ -199,18 +234,28 @@ impl FrameTable {
         }
     }
 
-    pub(crate) fn own_world_made(&mut self, frame: &FrameId, world: WorldId, session: &CdpSession) {
+    pub(crate) fn own_world_made(
+        &mut self,
+        frame: &FrameId,
+        world: WorldId,
+        origin: &str,
+        session: &CdpSession,
+    ) {
         if let Some(entry) = self.frames.get_mut(frame)
             && entry.session.id() == session.id()
         {
             entry.own_world = Some(world);
+            entry.own_origin = Some(origin.to_owned());
+            self.note_shown(frame);
         }
     }
 
     pub(crate) fn world_gone(&mut self, world: WorldId, session: &CdpSession) {
         for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
             entry.world.take_if(|known| *known == world);
-            entry.own_world.take_if(|known| *known == world);
+            if entry.own_world.take_if(|known| *known == world).is_some() {
+                entry.own_origin = None;
+            }
         }
     }
 
@@ -218,12 +263,28 @@ impl FrameTable {
         for entry in self.frames.values_mut().filter(|entry| entry.session.id() == session.id()) {
             entry.world = None;
             entry.own_world = None;
+            entry.own_origin = None;
         }
     }
 
     /// The process that serves a frame and the world its agent runs in.
     pub(crate) fn find(&self, frame: &FrameId) -> Option<(CdpSession, Option<WorldId>)> {
         self.frames.get(frame).map(|entry| (entry.session.clone(), entry.world))
+    }
+
+    /// The frame that a world of a process belongs to.
+    pub(crate) fn frame_of_world(&self, session: &CdpSession, world: WorldId) -> Option<FrameId> {
+        let has = |entry: &Entry| {
+            entry.session.id() == session.id() && [entry.own_world, entry.world].contains(&Some(world))
+        };
+        self.frames.iter().find(|(_, entry)| has(entry)).map(|(id, _)| id.clone())
+    }
+
+    /// The first frame that a process serves.
+    pub(crate) fn root_of_session(&self, session: &CdpSession) -> Option<FrameId> {
+        let is_served =
+            |id: &&FrameId| self.frames.get(*id).is_some_and(|entry| entry.session.id() == session.id());
+        self.order.iter().filter(is_served).min_by_key(|id| self.depth(id)).cloned()
     }
 
     /// What is known of listeners in the document that a frame shows, which begins with nothing.
@@ -252,7 +313,7 @@ impl FrameTable {
         let Some(above) = self.frames.get(parent) else { return true };
         // Documents without an address of their own have the origin of the one above; the browser does not say so.
         // Sandboxed ones, which have not, live in a process of their own.
-        let inherits = entry.url.is_empty() || entry.url.starts_with("about:");
+        let inherits = inherits_origin(&entry.url);
         above.session.id() != entry.session.id() || !inherits && above.origin != entry.origin
     }
 
@@ -271,6 +332,49 @@ impl FrameTable {
         // A frame that moved to another process keeps its place among its elders.
         roots.sort_by_key(|frame| self.depth(&frame.id));
         roots
+    }
+
+    /// The URL that a frame is judged by: that of the frame which is asked on its behalf, or the origin that its
+    /// document has when it has no URL of its own.
+    pub(crate) fn judged_url(&self, frame: &FrameId) -> Option<String> {
+        let mut id = frame;
+        // A tree of frames is not deeper than it has frames, whatever the browser reports.
+        for _ in 0..=self.frames.len() {
+            let entry = self.frames.get(id)?;
+            let Some(parent) = &entry.parent else { return Some(entry.url.clone()) };
+            if inherits_origin(&entry.url) {
+                if let Some(origin) = self.foreign_origin(entry, parent) {
+                    return Some(origin);
+                }
+            } else if self.is_root(entry, parent) {
+                return Some(entry.url.clone());
+            }
+            id = parent;
+        }
+        None
+    }
+
+    /// The origin of a document without a URL of its own, when it is that of another site than the frame above.
+    fn foreign_origin(&self, entry: &Entry, parent: &FrameId) -> Option<String> {
+        let origin = entry.own_origin.as_deref().filter(|origin| origin.starts_with("http"))?;
+        let above = self.frames.get(parent)?;
+        let is_same = above.origin == origin || above.own_origin.as_deref() == Some(origin);
+        (!is_same).then(|| format!("{origin}/"))
+    }
+
+    /// Every frame that is judged by itself, with the URL it is judged by; the main one first.
+    pub(crate) fn judged(&self) -> Vec<(FrameId, String)> {
+        let is_judged = |id: &FrameId| {
+            let entry = self.frames.get(id)?;
+            let is_own = entry.parent.as_ref().is_none_or(|parent| {
+                self.is_root(entry, parent)
+                    || inherits_origin(&entry.url) && self.foreign_origin(entry, parent).is_some()
+            });
+            is_own.then(|| Some((id.clone(), self.judged_url(id)?)))?
+        };
+        let mut judged: Vec<_> = self.order.iter().filter_map(is_judged).collect();
+        judged.sort_by_key(|(id, _)| self.depth(id));
+        judged
     }
 
     /// Every frame, parents before children.

@@ -245,8 +245,33 @@ pub(crate) struct Typed {
     pub(crate) outcome: Result<(), Failure>,
 }
 
+/// A refusal after some of the input was sent: the action must not be run again as a whole.
+fn after_part(failure: Failure, keys: usize) -> Failure {
+    if keys == 0 || failure.code != ErrorCode::PolicyDenied {
+        return failure;
+    }
+    let message = format!("{keys} keys were sent before the focus moved. {}", failure.message);
+    let details = json!({"remedy": failure.details.get("remedy"), "sent": keys});
+    Failure { message, details, ..failure }
+}
+
 impl Page {
-    /// Sends key events in one breath.
+    /// Presses and releases chords where the focus is, as far as keys may go there. `done` counts the keys before.
+    pub(crate) async fn press_chords(
+        &self,
+        chords: &[Chord],
+        done: usize,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        for (pressed, chord) in chords.iter().enumerate() {
+            // One after the other: what a key does may decide where the next one goes.
+            self.check_keys(deadline).await.map_err(|failure| after_part(failure, done + pressed))?;
+            self.answered(self.begin_keys(&chord.events(), deadline)).await?;
+        }
+        Ok(())
+    }
+
+    /// Sends key events in one breath. Where they go has to be checked before.
     pub(crate) fn begin_keys(&self, events: &[Value], deadline: Deadline) -> Vec<Reply<Value, CdpError>> {
         events.iter().map(|event| self.begin("Input.dispatchKeyEvent", event, deadline)).collect()
     }
@@ -256,6 +281,10 @@ impl Page {
         let at_once = if pause.is_some() { 1 } else { KEYS_AT_ONCE };
         let mut characters = 0;
         for (count, piece) in pieces(text, at_once) {
+            // Each time: what was typed may have moved the focus to another frame.
+            if let Err(failure) = self.check_keys(deadline).await {
+                return Typed { characters, outcome: Err(after_part(failure, characters)) };
+            }
             let replies = match &piece {
                 Piece::Keys(events) => self.begin_keys(events, deadline),
                 Piece::Text(text) => vec![self.begin("Input.insertText", &json!({"text": text}), deadline)],

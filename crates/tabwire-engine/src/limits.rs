@@ -360,6 +360,12 @@ pub const CALL_OFF: Duration = Duration::from_secs(5);
 /// at most when the caller has left.
 pub const FUNCTION_TURN: Duration = Duration::from_secs(1);
 
+/// How many frames inside each other are followed to find the one that gets input.
+pub const FRAMES_DEEP: usize = 32;
+
+/// For how long pictures of a recording may still show a frame that is gone.
+pub const PICTURE_AFTERGLOW: Duration = Duration::from_secs(1);
+
 /// Frames of a page that are listed.
 pub const FRAMES_TOLD: usize = 200;
 

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::cdp_driver::{CdpDriver, Observer, PageRules};
 use crate::driver::{Driver, Place, Reply, Setting};
-use crate::frame_veil::FrameVeil;
+use crate::frame_policy::FramePolicy;
 use crate::limits::{CATCH_UP, OUTLINE_CHARACTERS};
 use crate::network::{Containment, PageNetwork};
 use crate::page_record::PageRecord;
@@ -63,14 +63,16 @@ impl Page {
         session: CdpSession,
         crashed: watch::Receiver<bool>,
         tasks: &TaskGroup,
-        veil: FrameVeil,
+        policy: FramePolicy,
         containment: Option<Containment>,
     ) -> Self {
-        let network = PageNetwork::new(&FrameId::new(target.as_str()), tasks, containment.clone());
-        let rules = PageRules { veil, containment, settings: network.first_settings() };
+        let frame = FrameId::new(target.as_str());
+        let network = PageNetwork::new(&frame, tasks, containment.clone(), policy.clone());
+        let rules = PageRules { policy, containment, settings: network.first_settings() };
         let record = Arc::new(PageRecord::new(network));
         let observer: Arc<dyn Observer> = Arc::<PageRecord>::clone(&record);
         let driver = CdpDriver::start(session, &target, tasks, &observer, rules);
+        record.network().set_frame_urls(driver.frame_urls());
         let main = driver.main_frame().clone();
         let inner = Inner {
             target,

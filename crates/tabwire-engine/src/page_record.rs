@@ -10,6 +10,7 @@ use crate::console_log::ConsoleLog;
 use crate::dialog::Dialog;
 use crate::emulation::Emulation;
 use crate::file_chooser::FileChooser;
+use crate::frame_table::WorldId;
 use crate::init_scripts::InitScripts;
 use crate::network::PageNetwork;
 
@@ -82,6 +83,7 @@ impl Observer for PageRecord {
         match event.method() {
             "Page.javascriptDialogOpening" => {
                 if let Ok(dialog) = event.to::<Dialog>() {
+                    let dialog = dialog.judged(self.network.policy());
                     self.dialog.send_replace(Some(dialog));
                 }
             }
@@ -92,7 +94,13 @@ impl Observer for PageRecord {
                 }
             }
             "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Log.entryAdded" => {
-                self.console().observe(event);
+                let urls = self.network.frame_urls();
+                let url_of = |world: Option<WorldId>| {
+                    let urls = urls?;
+                    let known = world.and_then(|world| urls.find_world(session, world));
+                    known.or_else(|| urls.find_root(session))
+                };
+                self.console().observe(event, url_of);
             }
             method if method.starts_with("Network.") => self.network.observe(session, event),
             _ => {}

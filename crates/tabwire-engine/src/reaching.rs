@@ -20,6 +20,7 @@ impl Page {
         deadline: Deadline,
     ) -> Result<(), Failure> {
         self.still_shows(element).await?;
+        self.check_point(element.prepared.point, deadline).await?;
         let is_main = element.frame == *self.main_frame();
         let was_scrolled = element.prepared.more.contains_key("scrolled");
         if is_main && !(was_scrolled && self.driver().every_frame().len() > 1) {

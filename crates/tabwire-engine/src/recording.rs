@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::limits::{RECORDING_FIRST, RECORDING_GAP, RECORDING_SIDE, RECORDING_TIME, SETUP_DEADLINE};
+use crate::picture_check::PictureCheck;
 use crate::reel::Reel;
 
 /// The tabs that are being recorded, one recording each.
@@ -40,6 +41,8 @@ pub(crate) struct Filmed {
     pub(crate) moment: u64,
     /// Why it ended before it was stopped.
     pub(crate) cut: Option<&'static str>,
+    /// Pictures that were left out, because a frame was in the page that may not be read.
+    pub(crate) withheld: u32,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +90,7 @@ impl Recording {
     pub(crate) async fn start(
         session: CdpSession,
         reel: Reel,
+        check: PictureCheck,
         tasks: &TaskGroup,
         deadline: Deadline,
     ) -> Result<Self, Failure> {
@@ -100,7 +104,7 @@ impl Recording {
         let (done, filmed) = oneshot::channel();
         let (seen, mut first) = watch::channel(false);
         let since = Instant::now();
-        let camera = Camera { session, since, seen };
+        let camera = Camera { session, since, seen, check, withheld: 0 };
         tasks.start("recording", async move {
             // Nobody waits for it when the browser is gone.
             let _ = done.send(camera.film(frames, reel, stopped).await);
@@ -130,11 +134,13 @@ struct Camera {
     session: CdpSession,
     since: Instant,
     seen: watch::Sender<bool>,
+    check: PictureCheck,
+    withheld: u32,
 }
 
 impl Camera {
     async fn film(
-        self,
+        mut self,
         mut frames: EventStream,
         mut reel: Reel,
         mut stopped: oneshot::Receiver<()>,
@@ -178,7 +184,7 @@ impl Camera {
         let _ = self.session.begin("Page.stopScreencast", &(), SETUP_DEADLINE);
         let moment = self.moment();
         let _ = self.session.detach(SETUP_DEADLINE).await;
-        Filmed { reel, moment, cut }
+        Filmed { reel, moment, cut, withheld: self.withheld }
     }
 
     fn moment(&self) -> u64 {
@@ -186,7 +192,11 @@ impl Camera {
     }
 
     /// Puts a picture on the reel; says why there can be no more.
-    async fn take(&self, event: &Event, reel: Reel) -> (Reel, Option<&'static str>) {
+    async fn take(&mut self, event: &Event, reel: Reel) -> (Reel, Option<&'static str>) {
+        if !self.check.allows_next().await {
+            self.withheld = self.withheld.saturating_add(1);
+            return (reel, None);
+        }
         let png = event.to::<Frame>().ok().and_then(|frame| STANDARD.decode(frame.data).ok());
         let Some(png) = png else { return (reel, None) };
         let moment = self.moment();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tabwire_cdp::Deadline;
 
 use crate::emulation::{Emulation, Viewport};
-use crate::frame_veil::FrameVeil;
+use crate::frame_policy::FramePolicy;
 use crate::limits::SETUP_DEADLINE;
 use crate::network::Containment;
 use crate::page::Page;
@@ -14,19 +14,19 @@ use crate::page::Page;
 #[derive(Debug, Default)]
 pub(crate) struct SessionView {
     viewport: Mutex<Option<(u16, u16)>>,
-    veil: OnceLock<FrameVeil>,
+    policy: OnceLock<FramePolicy>,
     containment: OnceLock<Containment>,
 }
 
 impl SessionView {
-    /// Decides once which frames are looked into, for pages that are used from then on.
-    pub(crate) fn set_veil(&self, veil: FrameVeil) {
-        // The first one stays: a session is not unveiled by asking again.
-        let _ = self.veil.set(veil);
+    /// Decides once what may be done with frames, for pages that are used from then on.
+    pub(crate) fn set_policy(&self, policy: FramePolicy) {
+        // The first one stays: a session does not get another policy later.
+        let _ = self.policy.set(policy);
     }
 
-    pub(crate) fn veil(&self) -> FrameVeil {
-        self.veil.get().cloned().unwrap_or_default()
+    pub(crate) fn policy(&self) -> FramePolicy {
+        self.policy.get().cloned().unwrap_or_default()
     }
 
     /// Decides once what pages may reach by ways that show them nothing, for those that are used from then on.

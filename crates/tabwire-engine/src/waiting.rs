@@ -244,8 +244,9 @@ impl Page {
              await new Promise((done) => {{ requestAnimationFrame(done); setTimeout(done, 50); }}); }} return false; }})()"
         );
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let place = self.script_place(deadline).await?;
         loop {
+            // Each time: the page may have gone where code is not allowed.
+            let place = self.script_place(deadline).await?;
             let answer = self.begin_at(&place, "Runtime.evaluate", &params, deadline);
             let answer = self.unless_blocked(async { Ok(answer.await) }).await?;
             let evaluation: Evaluation = match answer {

@@ -40,11 +40,13 @@ pub enum ResultCheck {
 pub struct Needs {
     list: Vec<Need>,
     result: ResultCheck,
+    shows_every_frame: bool,
+    shows_past: bool,
 }
 
 impl Needs {
     const fn with_result(result: ResultCheck) -> Self {
-        Self { list: Vec::new(), result }
+        Self { list: Vec::new(), result, shows_every_frame: false, shows_past: false }
     }
 
     /// Nothing: the action neither reads nor changes a page.
@@ -107,6 +109,32 @@ impl Needs {
             Some(url) => self.and(capability, Scope::Url(url.into())),
             None => self,
         }
+    }
+
+    /// The result shows every frame of the page at once, as a screenshot does: each must be readable.
+    #[must_use]
+    pub const fn showing_every_frame(mut self, shows: bool) -> Self {
+        self.shows_every_frame = shows;
+        self
+    }
+
+    /// The result shows what the tab did earlier, on whatever page: console lines, requests, recordings.
+    #[must_use]
+    pub const fn showing_past(mut self) -> Self {
+        self.shows_past = true;
+        self
+    }
+
+    /// Whether the result shows every frame of the page at once.
+    #[must_use]
+    pub const fn shows_every_frame(&self) -> bool {
+        self.shows_every_frame
+    }
+
+    /// Whether the result shows what the tab did earlier.
+    #[must_use]
+    pub const fn shows_past(&self) -> bool {
+        self.shows_past
     }
 
     /// The needs, stronger capabilities first: a grant of any of them includes reading.

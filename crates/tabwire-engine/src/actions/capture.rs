@@ -69,7 +69,10 @@ impl Action for Capture {
 
     fn needs(&self) -> Needs {
         match self.verb {
-            Verb::On | Verb::Resume => Needs::page(Capability::Read).and(Capability::Download, Scope::Page),
+            Verb::On | Verb::Resume => Needs::page(Capability::Read)
+                .showing_past()
+                .showing_every_frame(true)
+                .and(Capability::Download, Scope::Page),
             Verb::Off | Verb::Pause | Verb::Status => Needs::nothing(),
         }
     }

@@ -134,6 +134,7 @@ pub(crate) async fn click_element(
     if !clicking.forced {
         page.reach_element(element, &mut hands, context.deadline).await?;
     }
+    page.check_point(clicking.point, context.deadline).await?;
     hands.point = clicking.point;
     let replies = page.begin_click(clicking, context.deadline);
     let ends = json!({"after": "mouseup", "count": clicking.count});

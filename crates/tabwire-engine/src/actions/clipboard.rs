@@ -99,8 +99,7 @@ impl Action for Clipboard {
                 let target = self.target.given()?;
                 let element = page.attend(target.as_ref(), context.deadline).await?;
                 let hands = page.take_hands(context.deadline).await?;
-                let pasted =
-                    page.answered(page.begin_keys(&Chord::primary('v').events(), context.deadline)).await;
+                let pasted = page.press_chords(&[Chord::primary('v')], 0, context.deadline).await;
                 drop(hands);
                 let changes = deed.settle(&element, pasted, json!({})).await?.changes;
                 Ok(self.used(None, element.words(), changes))

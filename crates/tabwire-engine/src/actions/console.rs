@@ -11,6 +11,7 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::console_log::{ConsoleEntry, Reader};
 use crate::context::Context;
+use crate::frame_policy::LeftOut;
 use crate::limits::CONSOLE_TOLD;
 use crate::snapshot::{LinkTarget, PageText, enclose};
 
@@ -95,7 +96,7 @@ impl Action for Console {
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read)
+        Needs::page(Capability::Read).showing_past()
     }
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {
@@ -121,10 +122,18 @@ pub(crate) async fn read_console(
     let mut log = page.record().console();
     let since = if extent.all { log.cleared() } else { log.told(reader) };
     let dropped = log.dropped_since(since);
-    let wanted: Vec<ConsoleEntry> = log.since(since).filter(|entry| fits(entry)).map(harmless).collect();
+    let policy = page.driver().policy();
+    let (mut wanted, mut withheld) = (Vec::new(), LeftOut::default());
+    for entry in log.since(since).filter(|entry| fits(entry)) {
+        match entry.refused_by(policy) {
+            Some(url) => withheld.add(url),
+            None => wanted.push(harmless(entry)),
+        }
+    }
+    context.notices.add(withheld.notice("console line", "console lines"));
     let skipped = wanted.len().saturating_sub(limit);
     let lines: Vec<ConsoleEntry> = wanted.into_iter().skip(skipped).collect();
-    let counts = log.counts().clone();
+    let counts = log.counts_for(policy);
     log.tell(reader);
     if extent.clear {
         log.clear();
@@ -140,6 +149,7 @@ fn harmless(entry: &ConsoleEntry) -> ConsoleEntry {
         text: PageText::cut(&entry.text, crate::limits::CONSOLE_CHARACTERS + 1).as_str().to_owned(),
         source: entry.source.as_ref().map(|source| PageText::new(source).as_str().to_owned()),
         location: entry.location.as_ref().map(|place| LinkTarget::new(place).as_str().to_owned()),
+        judged: Vec::new(),
     }
 }
 

@@ -75,6 +75,9 @@ impl Action for Dialog {
             let message = format!("A dialog of the kind {} takes no text.", open.kind);
             return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Leave --text out."));
         }
+        if self.answer == Answer::Accept && open.url.starts_with("http") {
+            page.driver().policy().check(&open.url, Capability::Act)?;
+        }
         let mut params = json!({"accept": self.answer == Answer::Accept});
         if let Some(text) = self.text.or_else(|| open.default_prompt.clone()) {
             params["promptText"] = json!(text);

@@ -130,7 +130,11 @@ impl Action for Diff {
 
     fn needs(&self) -> Needs {
         let writes = self.save.is_some() || self.output.is_some() || self.what == What::Screenshot;
-        Needs::page(Capability::Read).and_if(writes, Capability::Download, Scope::Page)
+        Needs::page(Capability::Read).showing_every_frame(self.what == What::Screenshot).and_if(
+            writes,
+            Capability::Download,
+            Scope::Page,
+        )
     }
 
     async fn run(self, context: &Context) -> Result<Compared, Failure> {

@@ -95,6 +95,9 @@ impl Action for Drag {
         if !self.pointing.force {
             page.reach_element(&element, &mut hands, context.deadline).await?;
         }
+        if let (Some((x, y)), from) = (self.by, element.prepared.point) {
+            page.check_point(Point { x: from.x + x, y: from.y + y }, context.deadline).await?;
+        }
         let start = (&element.frame, element.prepared.point);
         let mut dragging =
             Dragging::begin(&page, &mut hands, start, self.pointing.bits(), context.deadline).await?;

@@ -28,7 +28,7 @@ impl Action for Errors {
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read)
+        Needs::page(Capability::Read).showing_past()
     }
 
     async fn run(self, context: &Context) -> Result<ConsoleLines, Failure> {

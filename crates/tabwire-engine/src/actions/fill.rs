@@ -69,6 +69,7 @@ pub(crate) async fn fill_element(
     if let Some(reference) = SecretReference::parse(value)? {
         return enter_secret(context, page, aim, &reference, watch).await;
     }
+    page.check_frame(&aim.frame, Capability::Act)?;
     let pair = page.next_pair();
     let request = json!({"value": value, "pair": pair});
     let (element, early) = tokio::join!(
@@ -82,6 +83,9 @@ pub(crate) async fn fill_element(
     let mut replies = Vec::new();
     // The agent has set what cannot be typed, and enters plain text itself; of everything else it has selected all.
     let left = element.prepared.more.get("fill").and_then(Value::as_str).unwrap_or("insert");
+    if left == "insert" || left == "erase" {
+        page.check_keys(context.deadline).await?;
+    }
     if element.prepared.more.get("selectAll") == Some(&Value::Bool(true)) {
         replies.extend(page.begin_keys(&Chord::primary('a').events(), context.deadline));
     }

@@ -243,8 +243,7 @@ pub(crate) async fn submit_form(
         let deed = Deed::on(context, page);
         let focused = page.prepare_at(aim, "focus", json!({}), context.deadline).await?;
         let hands = page.take_hands(context.deadline).await?;
-        let pressed =
-            page.answered(page.begin_keys(&Chord::parse("Enter")?.events(), context.deadline)).await;
+        let pressed = page.press_chords(&[Chord::parse("Enter")?], 0, context.deadline).await;
         drop(hands);
         let changes = deed.settle(&focused, pressed, json!({})).await?.changes;
         return Ok((Some("Enter".to_owned()), changes));

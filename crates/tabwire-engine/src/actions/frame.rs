@@ -12,6 +12,7 @@ use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::driver::ListedFrame;
 use crate::element::TargetArguments;
+use crate::frame_policy::site_of;
 use crate::limits::{FRAMES_TOLD, PAGE_URL_CHARACTERS};
 use crate::locator::Locator;
 use crate::page::Page;
@@ -85,6 +86,7 @@ impl Action for ChooseFrame {
             Some(MAIN) => context.browser.choose_frame(&page, None),
             Some(wanted) => {
                 let frame = find(&page, wanted, context.deadline).await?;
+                page.check_frame(&frame, Capability::Read)?;
                 let is_main = frame == *page.main_frame();
                 context.browser.choose_frame(&page, Some(frame).filter(|_| !is_main));
             }
@@ -155,11 +157,19 @@ impl Frames {
     fn of(context: &Context, page: &Page) -> Self {
         let (all, current) = (page.driver().all_frames(), page.scope_or_main());
         let parent_of = |id: &FrameId| all.iter().find(|frame| frame.id == *id)?.parent.clone();
+        let refused: Vec<FrameId> =
+            page.frames_without(Capability::Read).into_iter().map(|(id, _)| id).collect();
         let line = |frame: &ListedFrame| {
             let depth = std::iter::successors(parent_of(&frame.id), parent_of).take(all.len()).count();
-            let name = if frame.parent.is_none() { MAIN } else { &frame.name };
+            // What may not be read is told without its name and path.
+            let is_refused = std::iter::successors(Some(frame.id.clone()), parent_of)
+                .take(all.len())
+                .any(|id| refused.contains(&id));
+            let own = if is_refused { "" } else { &frame.name };
+            let name = if frame.parent.is_none() { MAIN } else { own };
             let name = PageText::cut(name, PAGE_URL_CHARACTERS).as_str().to_owned();
-            FrameLine { name, url: address(frame), current: frame.id == current, depth }
+            let url = if is_refused { site_of(&frame.url) } else { address(frame) };
+            FrameLine { name, url, current: frame.id == current, depth }
         };
         let frames: Vec<FrameLine> = all.iter().take(FRAMES_TOLD).map(line).collect();
         let meant = all.iter().find(|frame| frame.id == current).map(line);

@@ -1,5 +1,6 @@
 //! `har`: records requests with their bodies, or answers them from a recording.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -11,7 +12,7 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::files::FileKind;
-use crate::network::{Archive, HarForm, RequestEntry};
+use crate::network::{Archive, HarForm, RefusedRequests, RequestEntry};
 use crate::page::Page;
 
 /// Record the tab's requests into an HTTP Archive (HAR 1.2), or answer requests from one.
@@ -104,7 +105,11 @@ impl Action for Har {
     type Output = HarState;
 
     fn needs(&self) -> Needs {
-        let needs = Needs::page(Capability::Read).and_if(self.show_secrets, Capability::Eval, Scope::Page);
+        let needs = Needs::page(Capability::Read).showing_past().and_if(
+            self.show_secrets,
+            Capability::Eval,
+            Scope::Page,
+        );
         match self.action {
             HarAction::Start | HarAction::Show => needs,
             HarAction::Stop => needs.and(Capability::Download, Scope::Page),
@@ -147,6 +152,12 @@ impl Action for Har {
                 page.apply_interception(context.deadline).await?;
             }
         }
+        let refused = page.network().settings().archive.as_ref().map_or(0, |archive| archive.refused);
+        if refused > 0 {
+            let told =
+                format!("{refused} requests were not answered from the archive: their sites lack `eval`.");
+            context.notices.add([told]);
+        }
         Ok(state_of(&page))
     }
 }
@@ -180,8 +191,8 @@ impl Har {
             Ok(())
         })
         .await?;
-        let entries: Vec<RequestEntry> = page.network().log().since(recording.since()).cloned().collect();
-        let archive = HarForm { shows_secrets: self.show_secrets }.write(&entries, &recording);
+        let (entries, secret) = self.readable(context, page, recording.since());
+        let archive = HarForm { shows_secrets: self.show_secrets }.write(&entries, &secret, &recording);
         let content = serde_json::to_vec_pretty(&archive).map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The archive cannot be written: {error}."))
         })?;
@@ -195,6 +206,26 @@ impl Har {
             path: Some(path),
             replay: replay_of(page),
         })
+    }
+}
+
+impl Har {
+    /// The recorded requests that may be read, and those of them whose secrets may not be shown.
+    fn readable(&self, context: &Context, page: &Page, since: u64) -> (Vec<RequestEntry>, HashSet<u64>) {
+        let (log, policy) = (page.network().log(), page.network().policy());
+        let recorded: Vec<RequestEntry> = log.since(since).cloned().collect();
+        let (entries, withheld) = RefusedRequests::find(&log, policy, Capability::Read).sort_out(recorded);
+        context.notices.add(withheld.notice("request", "requests"));
+        let masked = RefusedRequests::find(&log, policy, Capability::Eval);
+        let is_masked = |entry: &&RequestEntry| self.show_secrets && masked.url_for(entry).is_some();
+        let secret: HashSet<u64> = entries.iter().filter(is_masked).map(|entry| entry.number).collect();
+        if !secret.is_empty() {
+            let count = secret.len();
+            context
+                .notices
+                .add([format!("Secrets of {count} requests are masked: their sites lack `eval`.")]);
+        }
+        (entries, secret)
     }
 }
 

@@ -46,6 +46,7 @@ impl Action for Hover {
         if !self.pointing.force {
             page.reach_element(&element, &mut hands, context.deadline).await?;
         }
+        page.check_point(element.prepared.point, context.deadline).await?;
         let moved =
             page.begin_move(&mut hands, element.prepared.point, self.pointing.bits(), context.deadline);
         let moved = page.answered(vec![moved]).await;

@@ -73,6 +73,8 @@ impl Action for Mouse {
         let surroundings = page.attend_page(context.deadline).await?;
         let mut hands = page.take_hands(context.deadline).await?;
         let modifiers = modifier_bits(&self.modifiers);
+        let there = self.at.map_or(hands.point, |(x, y)| Point { x, y });
+        page.check_point(there, context.deadline).await?;
         let mut replies = Vec::new();
         if let Some((x, y)) = self.at {
             replies.push(page.begin_move(&mut hands, Point { x, y }, modifiers, context.deadline));

@@ -108,7 +108,11 @@ impl Action for Pdf {
     type Output = Printed;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read).and_if(self.output.is_some(), Capability::Download, Scope::Page)
+        Needs::page(Capability::Read).showing_every_frame(true).and_if(
+            self.output.is_some(),
+            Capability::Download,
+            Scope::Page,
+        )
     }
 
     async fn run(self, context: &Context) -> Result<Printed, Failure> {
@@ -137,10 +141,13 @@ impl Action for Pdf {
             "marginTop": top, "marginRight": right, "marginBottom": bottom, "marginLeft": left,
             "pageRanges": self.pages.unwrap_or_default(), "transferMode": "ReturnAsStream",
         });
+        page.check_documents()?;
+        let watch = page.watch_picture();
         let answer = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
         let streamed: Streamed = serde_json::from_value(answer)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
         let bytes = read_stream(&page, &streamed.stream, PDF_BYTES, context.deadline).await?;
+        watch.finish(context.deadline).await?;
         let path = context.files.write(FileKind::Pdf, self.output.as_deref(), "page.pdf", &bytes)?;
         Ok(Printed { path, bytes: bytes.len() })
     }

@@ -52,14 +52,7 @@ impl Action for Press {
         let page = deed.page().clone();
         let element = page.attend(target.as_ref(), context.deadline).await?;
         let hands = page.take_hands(context.deadline).await?;
-        let mut pressed = Ok(());
-        for chord in &chords {
-            // One after the other: what a key does may decide where the next one goes.
-            pressed = page.answered(page.begin_keys(&chord.events(), context.deadline)).await;
-            if pressed.is_err() {
-                break;
-            }
-        }
+        let pressed = page.press_chords(&chords, 0, context.deadline).await;
         drop(hands);
         let changes = deed.settle(&element, pressed, json!({})).await?.changes;
         let place = element.words().unwrap_or_else(|| "the page".to_owned());

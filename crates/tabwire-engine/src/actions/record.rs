@@ -99,7 +99,10 @@ impl Action for Record {
     type Output = Recorded;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read).and(Capability::Download, Scope::Page)
+        Needs::page(Capability::Read)
+            .showing_past()
+            .showing_every_frame(true)
+            .and(Capability::Download, Scope::Page)
     }
 
     async fn run(self, context: &Context) -> Result<Recorded, Failure> {
@@ -171,7 +174,12 @@ impl Record {
         let (tab, recording) = find(context).await?;
         let age = recording.age();
         let (note, output) = (recording.note.clone(), recording.output.clone());
-        let Filmed { reel, moment, cut } = recording.stop(context.deadline).await?;
+        let Filmed { reel, moment, cut, withheld } = recording.stop(context.deadline).await?;
+        if withheld > 0 {
+            let told =
+                format!("{withheld} pictures were left out: the page had frames that may not be read.");
+            context.notices.add([told]);
+        }
         let files = Arc::clone(&context.files);
         let work = move || reel.develop(moment, &*files, output.as_deref());
         let developed = tokio::task::spawn_blocking(work).await.map_err(|error| {

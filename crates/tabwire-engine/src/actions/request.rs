@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::files::FileKind;
 use crate::network::{
     Body, FullRequest, HeaderList, ListedRequest, Message, Outcome, Part, RequestEntry, Saved, ShownBody,
-    fetch_body, fetch_sent, mask_body, timings,
+    check_request, fetch_body, fetch_sent, mask_body, timings,
 };
 use crate::page::Page;
 
@@ -63,14 +63,13 @@ impl Action for Request {
     type Output = FullRequest;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read).and_if(self.show_secrets, Capability::Eval, Scope::Page).and_if(
-            !self.save.is_empty() || self.output.is_some(),
-            Capability::Download,
-            Scope::Page,
-        )
+        Needs::page(Capability::Read)
+            .showing_past()
+            .and_if(self.show_secrets, Capability::Eval, Scope::Page)
+            .and_if(!self.save.is_empty() || self.output.is_some(), Capability::Download, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<FullRequest, Failure> {
+    async fn run(mut self, context: &Context) -> Result<FullRequest, Failure> {
         if self.output.is_some() && self.save.len() != 1 {
             return Err(Failure::new(ErrorCode::BadArgs, "An output path is for exactly one part.")
                 .with_hint("Name the part: --save response-body --output PATH."));
@@ -79,6 +78,7 @@ impl Action for Request {
         page.catch_up().await?;
         page.unless_blocked(async { Ok(()) }).await?;
         let entry = find(&page, self.number)?;
+        self.hide_secrets(context, &page, &entry);
         let wants_sent = !self.no_body || self.save.contains(&Part::RequestBody);
         let wants_received = !self.no_body || self.save.contains(&Part::ResponseBody);
         let fetched = fetch_bodies(&entry, wants_sent, wants_received, context.deadline);
@@ -100,14 +100,16 @@ impl Action for Request {
 
 fn find(page: &Page, number: u64) -> Result<RequestEntry, Failure> {
     let log = page.network().log();
-    log.find(number).cloned().ok_or_else(|| {
+    let found = log.find(number).cloned().ok_or_else(|| {
         let message = if number > 0 && number <= log.forgotten() {
             format!("Request {number} is not kept any more.")
         } else {
             format!("The page has made no request {number}.")
         };
         Failure::new(ErrorCode::BadArgs, message).with_hint("Run `tabwire requests --all` for the numbers.")
-    })
+    })?;
+    check_request(&log, &found, page.network().policy(), Capability::Read)?;
+    Ok(found)
 }
 
 async fn fetch_bodies(entry: &RequestEntry, sent: bool, received: bool, deadline: Deadline) -> Bodies {
@@ -118,6 +120,18 @@ async fn fetch_bodies(entry: &RequestEntry, sent: bool, received: bool, deadline
 }
 
 impl Request {
+    /// Masks secrets all the same where code may not run: they are worth as much.
+    fn hide_secrets(&mut self, context: &Context, page: &Page, entry: &RequestEntry) {
+        if !self.show_secrets {
+            return;
+        }
+        let (log, policy) = (page.network().log(), page.network().policy());
+        if let Err(failure) = check_request(&log, entry, policy, Capability::Eval) {
+            self.show_secrets = false;
+            context.notices.add([format!("Secrets are masked. {}", failure.message)]);
+        }
+    }
+
     fn describe(&self, entry: &RequestEntry, bodies: &Bodies) -> FullRequest {
         let head = entry.response.clone().unwrap_or_default();
         let headers = |list: &HeaderList| if self.show_secrets { list.clone() } else { list.masked() };

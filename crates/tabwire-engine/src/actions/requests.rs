@@ -10,8 +10,9 @@ use tabwire_wire::{ErrorCode, Failure};
 use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
+use crate::frame_policy::LeftOut;
 use crate::limits::REQUESTS_LISTED;
-use crate::network::{ListedRequest, RequestEntry, ResourceKind, UrlGlob};
+use crate::network::{ListedRequest, RefusedRequests, RequestEntry, ResourceKind, UrlGlob};
 use crate::snapshot::enclose;
 
 /// List the requests the page made.
@@ -137,7 +138,7 @@ impl Action for Requests {
     type Output = RequestList;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read)
+        Needs::page(Capability::Read).showing_past()
     }
 
     async fn run(self, context: &Context) -> Result<RequestList, Failure> {
@@ -154,8 +155,12 @@ impl Action for Requests {
         let since = if self.new { listed } else { 0 };
         let wanted = Wanted { asked: &self, glob, status };
         let (mut requests, mut hidden_static) = (Vec::new(), 0);
+        let refused = RefusedRequests::find(&log, page.network().policy(), Capability::Read);
+        let mut withheld = LeftOut::default();
         for entry in log.since(since).filter(|entry| wanted.has(entry)) {
-            if wanted.hides(entry) {
+            if let Some(url) = refused.url_for(entry) {
+                withheld.add(url);
+            } else if wanted.hides(entry) {
                 hidden_static += 1;
             } else {
                 requests.push(ListedRequest::from(entry));
@@ -163,6 +168,7 @@ impl Action for Requests {
         }
         let left_out = requests.len().saturating_sub(self.limit);
         requests.drain(..left_out);
+        context.notices.add(withheld.notice("request", "requests"));
         Ok(RequestList { requests, hidden_static, left_out, forgotten: log.forgotten() })
     }
 }

@@ -120,7 +120,11 @@ impl Action for Screenshot {
     type Output = Taken;
 
     fn needs(&self) -> Needs {
-        Needs::page(Capability::Read).and_if(self.output.is_some(), Capability::Download, Scope::Page)
+        Needs::page(Capability::Read).showing_every_frame(true).and_if(
+            self.output.is_some(),
+            Capability::Download,
+            Scope::Page,
+        )
     }
 
     async fn run(self, context: &Context) -> Result<Taken, Failure> {

@@ -48,6 +48,7 @@ impl Action for Tap {
         if !self.pointing.force {
             page.reach_element(&element, &mut hands, context.deadline).await?;
         }
+        page.check_point(element.prepared.point, context.deadline).await?;
         let replies = page.begin_tap(element.prepared.point, self.pointing.bits(), context.deadline);
         let tapped = page.answered(replies).await;
         drop(hands);

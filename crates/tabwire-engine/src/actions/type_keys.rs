@@ -74,8 +74,7 @@ impl Action for Type {
         let hands = page.take_hands(context.deadline).await?;
         let Typed { characters, mut outcome } = page.type_text(&self.text, pause, context.deadline).await;
         if self.submit && outcome.is_ok() {
-            let enter = Chord::parse("Enter")?.events();
-            outcome = page.answered(page.begin_keys(&enter, context.deadline)).await;
+            outcome = page.press_chords(&[Chord::parse("Enter")?], characters, context.deadline).await;
         }
         drop(hands);
         let changes = deed.settle(&element, outcome, json!({})).await?.changes;

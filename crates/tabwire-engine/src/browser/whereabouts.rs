@@ -4,7 +4,7 @@ use tabwire_wire::{TabId, TargetId};
 
 use super::Browser;
 use crate::download_rule::DownloadRule;
-use crate::frame_veil::{FrameVeil, address_of};
+use crate::frame_policy::FramePolicy;
 use crate::network::Containment;
 
 /// What browsers show in place of a page that could not be loaded.
@@ -22,14 +22,14 @@ pub struct Whereabouts {
     pub addresses: Vec<String>,
     /// Whether another page opened the tab.
     pub is_opened_by_page: bool,
-    /// Addresses of frames in the page that are asked by themselves; an empty one counts as the frame it is in.
+    /// The URLs that frames in the page are judged by.
     pub frames: Vec<String>,
 }
 
 impl Browser {
-    /// Decides once which frames of pages are looked into.
-    pub fn set_frame_veil(&self, veil: FrameVeil) {
-        self.view.set_veil(veil);
+    /// Decides once what may be done with the frames of pages.
+    pub fn set_frame_policy(&self, policy: FramePolicy) {
+        self.view.set_policy(policy);
     }
 
     /// Decides once what pages may reach by ways that show them nothing.
@@ -50,12 +50,12 @@ impl Browser {
             Some(id) => self.find_target(id).ok()?,
         };
         let info = self.registry.find(&target)?;
-        let frames = self.find_page(&target).map(|page| page.driver().every_frame()).unwrap_or_default();
-        let told = frames.first().map(|main| main.url.clone());
+        let frames = self.find_page(&target).map(|page| page.driver().judged_frames()).unwrap_or_default();
+        let told = frames.first().map(|(_, url)| url.clone());
         let is_news = |url: &String| !url.is_empty() && !url.starts_with(ERROR_PAGE) && *url != info.url;
         let mut addresses = vec![info.url.clone()];
         addresses.extend(told.filter(is_news));
-        let others = frames.iter().skip(1).map(|frame| address_of(frame, &frames).to_owned()).collect();
+        let others = frames.into_iter().skip(1).map(|(_, url)| url).collect();
         Some(Whereabouts {
             tab: self.tab_of_target(&target),
             target,

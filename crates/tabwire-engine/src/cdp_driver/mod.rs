@@ -5,6 +5,7 @@
 mod apply;
 mod begun;
 mod file_input;
+mod frame_access;
 mod frame_command;
 mod held_object;
 mod learn;
@@ -22,19 +23,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure, FrameId, TargetId};
 use tokio::time::Instant;
 
 use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
+use crate::frame_policy::FramePolicy;
 use crate::frame_table::{FrameTable, WorldId};
-use crate::frame_veil::FrameVeil;
 use crate::limits::MOVE_PATIENCE;
 use crate::network::Containment;
 use crate::page_agent::page_agent;
+use crate::shown_documents::ShownMark;
 use crate::snapshot::{ElementKey, PageText};
 
 use begun::{AgentCall, Begun};
+pub(crate) use frame_access::FrameUrls;
+use frame_access::capability_of;
 use process_settings::ProcessSettings;
 use watchers::Watchers;
 
@@ -60,7 +65,7 @@ struct Inner {
     /// The agent's world; random, so that no other client's script is found in it.
     world: String,
     frames: Mutex<FrameTable>,
-    veil: FrameVeil,
+    policy: FramePolicy,
     containment: Option<Containment>,
     /// Told after everything that may have changed the frames.
     stirred: tokio::sync::Notify,
@@ -75,8 +80,8 @@ struct Inner {
 /// What holds for a page from its beginning.
 #[derive(Debug)]
 pub(crate) struct PageRules {
-    /// Which of its frames are looked into.
-    pub(crate) veil: FrameVeil,
+    /// What may be done with its frames.
+    pub(crate) policy: FramePolicy,
     /// What it may reach by ways that show it nothing.
     pub(crate) containment: Option<Containment>,
     /// What its processes are told first.
@@ -108,7 +113,7 @@ impl CdpDriver {
             main,
             world: random_world(),
             frames: Mutex::new(frames),
-            veil: rules.veil,
+            policy: rules.policy,
             containment: rules.containment,
             stirred: tokio::sync::Notify::new(),
             settings: Mutex::new(ProcessSettings::starting_with(rules.settings)),
@@ -278,11 +283,31 @@ impl CdpDriver {
 impl Driver for CdpDriver {
     fn frames(&self) -> Vec<Frame> {
         let roots = self.frames().roots();
-        self.inner.veil.over(roots)
+        self.inner.policy.readable(roots)
     }
 
     fn every_frame(&self) -> Vec<Frame> {
         self.frames().roots()
+    }
+
+    fn policy(&self) -> &FramePolicy {
+        &self.inner.policy
+    }
+
+    fn judged_url(&self, frame: &FrameId) -> Option<String> {
+        self.frames().judged_url(frame)
+    }
+
+    fn shown_mark(&self) -> ShownMark {
+        self.frames().shown().mark()
+    }
+
+    fn shown_since(&self, mark: ShownMark) -> Option<Vec<String>> {
+        self.frames().shown().since(mark)
+    }
+
+    fn judged_frames(&self) -> Vec<(FrameId, String)> {
+        self.frames().judged()
     }
 
     fn frames_other_than(&self, known: Vec<FrameId>) -> Pin<Box<dyn Future<Output = ()> + Send>> {
@@ -305,6 +330,9 @@ impl Driver for CdpDriver {
         argument: &Value,
         deadline: Deadline,
     ) -> Reply<Value> {
+        if let Err(failure) = self.check(frame, capability_of(function)) {
+            return Box::pin(async { Err(failure) });
+        }
         if function != "snapshot" {
             self.inner.deeds.fetch_add(1, Ordering::Relaxed);
         }
@@ -321,6 +349,9 @@ impl Driver for CdpDriver {
     }
 
     fn apply(&self, frame: &FrameId, key: ElementKey, function: String, deadline: Deadline) -> Reply<Value> {
+        if let Err(failure) = self.check(frame, Capability::Eval) {
+            return Box::pin(async { Err(failure) });
+        }
         self.inner.deeds.fetch_add(1, Ordering::Relaxed);
         let (driver, frame) = (self.clone(), frame.clone());
         Box::pin(async move { driver.apply_in_page(&frame, key, &function, deadline).await })
@@ -406,6 +437,9 @@ impl Driver for CdpDriver {
         files: &[PathBuf],
         deadline: Deadline,
     ) -> Reply<()> {
+        if let Err(failure) = self.check(frame, Capability::Upload) {
+            return Box::pin(async { Err(failure) });
+        }
         let (driver, frame, files) = (self.clone(), frame.clone(), files.to_vec());
         Box::pin(async move { driver.set_file_input(&frame, input, &files, deadline).await })
     }

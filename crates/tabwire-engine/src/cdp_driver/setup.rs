@@ -20,7 +20,19 @@ pub(super) struct Preparation {
     is_page: bool,
 }
 
+/// A process's own list of its frames.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ListedFrames {
+    frame_tree: FrameBranch,
+}
+
 impl CdpDriver {
+    /// Takes a process's own list of its frames.
+    pub(super) fn list(&self, listed: ListedFrames, session: &CdpSession) {
+        self.frames().list(listed.frame_tree, session);
+    }
+
     /// Sends everything a process has to be asked for, without waiting.
     pub(super) fn prepare(&self, session: &CdpSession, is_page: bool) -> Preparation {
         let begin = |method: &'static str, params: Value| session.begin(method, &params, SETUP_DEADLINE);
@@ -56,16 +68,10 @@ impl CdpDriver {
         session: &CdpSession,
         preparation: Preparation,
     ) -> Result<(), CdpError> {
-        #[derive(serde::Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Listed {
-            frame_tree: FrameBranch,
-        }
         for needed in preparation.needed {
             needed?.answer().await?;
         }
-        let listed: Listed = preparation.frames?.answer().await?.to()?;
-        self.frames().list(listed.frame_tree, session);
+        self.list(preparation.frames?.answer().await?.to()?, session);
         for setting in preparation.settings {
             self.finish_setting(setting).await?;
         }

@@ -8,7 +8,7 @@ use tabwire_wire::{CdpSessionId, FrameId};
 
 use super::{CdpDriver, Inner, Observer, Setup};
 use crate::frame_table::{FrameDescription, WorldId};
-use crate::limits::PAGE_EVENTS;
+use crate::limits::{PAGE_EVENTS, SETUP_DEADLINE};
 
 /// What is listened to on every process of a page. A table.
 const METHODS: &[&str] = &[
@@ -30,6 +30,9 @@ const METHODS: &[&str] = &[
     "Runtime.exceptionThrown",
     "Log.entryAdded",
 ];
+
+/// The kind of navigation that shows a kept document again.
+const RESTORED: &str = "BackForwardCacheRestore";
 
 /// What tells of requests, on pages, frames and workers alike. A table.
 pub(super) const REQUESTS: &[&str] = &[
@@ -84,6 +87,8 @@ struct StoppedLoading {
 #[derive(Deserialize)]
 struct FrameNavigated {
     frame: FrameDescription,
+    #[serde(rename = "type", default)]
+    kind: String,
 }
 
 #[derive(Deserialize)]
@@ -104,6 +109,8 @@ struct World {
     id: WorldId,
     #[serde(default)]
     name: String,
+    #[serde(default)]
+    origin: String,
     aux_data: Option<WorldFrame>,
 }
 
@@ -243,7 +250,7 @@ impl CdpDriver {
             "Page.frameStoppedLoading" => {
                 self.frames().leaves(&event.to::<StoppedLoading>()?.frame_id, None);
             }
-            "Page.frameNavigated" => self.frames().navigated(event.to::<FrameNavigated>()?.frame, session),
+            "Page.frameNavigated" => self.frame_navigated(event.to()?, session, tasks),
             "Page.navigatedWithinDocument" => {
                 let moved: MovedWithin = event.to()?;
                 self.frames().moved_within(&moved.frame_id, moved.url);
@@ -255,7 +262,8 @@ impl CdpDriver {
                         self.frames().world_made(&place.frame_id, context.id, session);
                     }
                     Some(place) if place.is_default => {
-                        self.frames().own_world_made(&place.frame_id, context.id, session);
+                        let mut frames = self.frames();
+                        frames.own_world_made(&place.frame_id, context.id, &context.origin, session);
                     }
                     _ => {}
                 }
@@ -269,6 +277,21 @@ impl CdpDriver {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A frame shows another document.
+    fn frame_navigated(&self, navigated: FrameNavigated, session: &CdpSession, tasks: &TaskGroup) {
+        self.frames().committed(navigated.frame, session);
+        if navigated.kind == RESTORED {
+            // Chromium does not report the frames of a document that it restores; they have to be asked for.
+            let (weak, session) = (Arc::downgrade(&self.inner), session.clone());
+            tasks.start("page-restored", async move {
+                let listed = session.send("Page.getFrameTree", &(), SETUP_DEADLINE).await;
+                if let (Some(driver), Ok(listed)) = (upgrade(&weak), listed.and_then(|listed| listed.to())) {
+                    driver.list(listed, &session);
+                }
+            });
+        }
     }
 
     /// A frame got a process of its own, or the page started a worker.

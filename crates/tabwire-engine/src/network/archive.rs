@@ -22,6 +22,8 @@ pub(crate) struct Archive {
     strict: bool,
     pub(crate) served: u64,
     pub(crate) missed: u64,
+    /// Requests that the policy does not allow to answer.
+    pub(crate) refused: u64,
 }
 
 #[derive(Debug)]
@@ -95,7 +97,7 @@ impl Archive {
             )
             .with_hint("Record it with bodies: `tabwire har start`, load the page, `tabwire har stop`."));
         }
-        Ok(Self { unusable: count - records.len(), records, strict, served: 0, missed: 0 })
+        Ok(Self { unusable: count - records.len(), records, strict, served: 0, missed: 0, refused: 0 })
     }
 
     /// How many answers there are.

@@ -1,5 +1,6 @@
 //! Requests written as HTTP Archive 1.2. Knows nothing of files.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use base64::Engine;
@@ -22,8 +23,18 @@ pub(crate) struct HarForm {
 
 impl HarForm {
     /// Writes requests and what was recorded of them.
-    pub(crate) fn write(self, entries: &[RequestEntry], recording: &Recording) -> Value {
-        let entries: Vec<Value> = entries.iter().map(|entry| self.entry(entry, recording)).collect();
+    /// Secrets of some may have to stay masked.
+    pub(crate) fn write(
+        self,
+        entries: &[RequestEntry],
+        masked: &HashSet<u64>,
+        recording: &Recording,
+    ) -> Value {
+        let form = |entry: &RequestEntry| {
+            let shows_secrets = self.shows_secrets && !masked.contains(&entry.number);
+            Self { shows_secrets }.entry(entry, recording)
+        };
+        let entries: Vec<Value> = entries.iter().map(form).collect();
         json!({"log": {
             "version": "1.2",
             "creator": {"name": "Tabwire", "version": env!("CARGO_PKG_VERSION")},

@@ -22,7 +22,7 @@ pub(crate) struct ListedRoute {
     pub(crate) does: String,
     /// How often it has been applied.
     pub(crate) hits: u32,
-    /// How often the browser refused it, so that the request went on as it was.
+    /// How often the browser or the policy refused it, so that the request went on as it was.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) refused: u32,
     /// How often it is applied at most.
@@ -95,7 +95,9 @@ impl ListedRoute {
         let times = self.times.map(|times| format!(" of {times}")).unwrap_or_default();
         let refused = match self.refused {
             0 => String::new(),
-            count => format!("; refused by the browser: {count}, those requests went on as they were"),
+            count => format!(
+                "; refused by the browser or the policy: {count}, those requests went on as they were"
+            ),
         };
         format!("{} {}{kinds}: {} (hits: {}{times}{refused})", self.number, self.url, self.does, self.hits)
     }

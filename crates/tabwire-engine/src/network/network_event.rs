@@ -10,6 +10,9 @@ use super::header_list::HeaderList;
 pub(super) struct RequestWillBeSent {
     pub(super) request_id: String,
     pub(super) request: SentRequest,
+    /// The document that makes it.
+    #[serde(rename = "documentURL", default)]
+    pub(super) document: String,
     #[serde(default)]
     pub(super) timestamp: f64,
     #[serde(default)]
@@ -36,6 +39,8 @@ pub(super) struct SentRequest {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ResponseHead {
+    /// Where it came from, which a service worker may have chosen.
+    pub(crate) url: String,
     pub(crate) status: u16,
     pub(crate) status_text: String,
     pub(crate) headers: HeaderList,

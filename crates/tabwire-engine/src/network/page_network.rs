@@ -1,9 +1,10 @@
 //! Everything of one page's network that is kept: the log, and what is changed on its way.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, TaskGroup};
+use tabwire_policy::Capability;
 use tabwire_wire::{Failure, FrameId};
 use tokio::sync::oneshot;
 
@@ -15,11 +16,14 @@ use super::header_list::HeaderList;
 use super::interception;
 use super::network_event::{AuthRequired, DocumentCame, RequestPaused};
 use super::recording::Recording;
+use super::request_access::HeldAccess;
 use super::request_entry::Origin;
 use super::request_log::RequestLog;
-use super::route::{AbortReason, Verdict, fulfil};
+use super::route::{AbortReason, RouteEffect, Verdict, fulfil};
 use super::route_table::RouteTable;
+use crate::cdp_driver::FrameUrls;
 use crate::driver::Setting;
+use crate::frame_policy::FramePolicy;
 use crate::limits::SETTING_PATIENCE;
 use crate::page::Page;
 
@@ -31,6 +35,9 @@ pub(crate) struct PageNetwork {
     settings: Mutex<Settings>,
     recording: Mutex<Option<Arc<Recording>>>,
     whither: Mutex<Whither>,
+    policy: FramePolicy,
+    /// Which URLs the page's frames are judged by, once the page knows them.
+    frame_urls: OnceLock<FrameUrls>,
     tasks: TaskGroup,
 }
 
@@ -50,6 +57,8 @@ pub(crate) struct Settings {
     pub(crate) archive: Option<Archive>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) headers: HeaderList,
+    /// Whether headers are added to requests one by one, as the policy allows, and not by the browser.
+    holds_headers: bool,
     pub(crate) conditions: Conditions,
     /// What is kept in, whatever else is set.
     pub(crate) containment: Option<Containment>,
@@ -59,14 +68,54 @@ impl Settings {
     /// What the browser is asked to hold for us; none when nothing is.
     fn interception(&self) -> Option<Value> {
         let handles_auth = self.credentials.is_some();
+        let adds_headers = self.holds_headers && !self.headers.is_empty();
         // A server's question is only told for requests that are held.
-        let mut patterns: Vec<Value> = if handles_auth || self.archive.is_some() {
+        let mut patterns: Vec<Value> = if handles_auth || self.archive.is_some() || adds_headers {
             vec![json!({"urlPattern": "*"})]
         } else {
             self.routes.iter().flat_map(super::Route::browser_patterns).collect()
         };
         patterns.extend(self.containment.iter().flat_map(|_| Containment::patterns()));
         (!patterns.is_empty()).then(|| json!({"patterns": patterns, "handleAuthRequests": handles_auth}))
+    }
+
+    /// What becomes of a request that is held, and who answers it if it is not the server.
+    fn decide(&mut self, paused: &RequestPaused, access: &HeldAccess<'_>) -> (Option<Origin>, Verdict) {
+        let may_apply = |effect: &RouteEffect| match effect {
+            RouteEffect::Abort(_) => true,
+            RouteEffect::Fulfil(_) => access.may_change(paused),
+            RouteEffect::Rewrite(change) => {
+                let may_send = |url: &String| access.may_send_to(url);
+                access.may_change(paused) && change.url.as_ref().is_none_or(may_send)
+            }
+        };
+        let (origin, mut verdict) = match self.routes.judge(paused, may_apply) {
+            Some((number, verdict)) => (number.map(Origin::Route), verdict),
+            None => self.replay(paused, access),
+        };
+        if self.holds_headers && !self.headers.is_empty() && access.may_add_headers(paused) {
+            verdict.add_headers(paused, &self.headers);
+        }
+        (origin, verdict)
+    }
+
+    /// Answers a request from the archive, if there is one.
+    fn replay(&mut self, paused: &RequestPaused, access: &HeldAccess<'_>) -> (Option<Origin>, Verdict) {
+        let Some(archive) = &mut self.archive else { return (None, Verdict::go_on(&paused.request_id)) };
+        let request = &paused.request;
+        let found = if access.may_change(paused) {
+            archive.find(&request.method, &request.url, request.post_data.as_deref())
+        } else {
+            archive.refused += 1;
+            None
+        };
+        match found {
+            Some(answer) => (Some(Origin::Archive), fulfil(paused, &answer)),
+            None if archive.is_strict() => {
+                (Some(Origin::Archive), Verdict::fail(&paused.request_id, AbortReason::Blocked))
+            }
+            None => (None, Verdict::go_on(&paused.request_id)),
+        }
     }
 
     /// Whether answers from the browser's own memory would get in the way.
@@ -76,15 +125,38 @@ impl Settings {
 }
 
 impl PageNetwork {
-    pub(crate) fn new(main: &FrameId, tasks: &TaskGroup, containment: Option<Containment>) -> Self {
+    pub(crate) fn new(
+        main: &FrameId,
+        tasks: &TaskGroup,
+        containment: Option<Containment>,
+        policy: FramePolicy,
+    ) -> Self {
         Self {
             main: main.clone(),
             log: Mutex::default(),
             settings: Mutex::new(Settings { containment, ..Settings::default() }),
             recording: Mutex::default(),
             whither: Mutex::default(),
+            policy,
+            frame_urls: OnceLock::new(),
             tasks: tasks.clone(),
         }
+    }
+
+    /// Learns which URLs the page's frames are judged by.
+    pub(crate) fn set_frame_urls(&self, frame_urls: FrameUrls) {
+        // The page has one driver for as long as it is there.
+        let _ = self.frame_urls.set(frame_urls);
+    }
+
+    /// What may be done with requests and console lines of the page.
+    pub(crate) fn policy(&self) -> &FramePolicy {
+        &self.policy
+    }
+
+    /// Which URLs the page's frames are judged by.
+    pub(crate) fn frame_urls(&self) -> Option<&FrameUrls> {
+        self.frame_urls.get()
     }
 
     /// The requests the page made.
@@ -188,23 +260,9 @@ impl PageNetwork {
                 return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
             }
         }
-        let (origin, verdict) = if let Some((number, verdict)) = settings.routes.judge(paused) {
-            (Some(Origin::Route(number)), verdict)
-        } else {
-            let request = &paused.request;
-            let post_data = request.post_data.as_deref();
-            let found = settings
-                .archive
-                .as_mut()
-                .map(|archive| (archive.is_strict(), archive.find(&request.method, &request.url, post_data)));
-            match found {
-                Some((_, Some(answer))) => (Some(Origin::Archive), fulfil(paused, &answer)),
-                Some((true, None)) => {
-                    (Some(Origin::Archive), Verdict::fail(&paused.request_id, AbortReason::Blocked))
-                }
-                _ => (None, Verdict::go_on(&paused.request_id)),
-            }
-        };
+        let frame_url = self.frame_urls.get().and_then(|frames| frames.find(&FrameId::new(&paused.frame_id)));
+        let access = HeldAccess { policy: &self.policy, frame_url };
+        let (origin, verdict) = settings.decide(paused, &access);
         drop(settings);
         if let (Some(origin), Some(id)) = (origin, &paused.network_id) {
             self.log().answered_by(id, origin);
@@ -229,6 +287,9 @@ impl PageNetwork {
         let (Some(credentials), Some(origin)) = (&mut settings.credentials, origin) else {
             return by_default;
         };
+        if !self.policy.allows(&origin, Capability::Act) {
+            return by_default;
+        }
         match credentials.admit(&origin, is_page) {
             true if asked_before => json!({"response": "CancelAuth"}),
             true => credentials.expose_answer(),
@@ -278,19 +339,25 @@ impl Page {
         Ok(())
     }
 
-    /// Tells every process of the page which headers to add.
+    /// Adds headers to the page's requests: by the browser, or one by one where not every site may have them.
     pub(crate) async fn apply_headers(&self, headers: HeaderList, deadline: Deadline) -> Result<(), Failure> {
+        let holds = !self.driver().policy().is_idle();
+        let added = headers.iter().filter(|_| !holds);
         let pairs: serde_json::Map<String, Value> =
-            headers.iter().map(|header| (header.name.clone(), json!(header.value))).collect();
+            added.map(|header| (header.name.clone(), json!(header.value))).collect();
         let setting = Setting {
             key: "network.headers".to_owned(),
             method: "Network.setExtraHTTPHeaders",
+            lasts: !pairs.is_empty(),
             params: json!({"headers": pairs}),
-            lasts: !headers.is_empty(),
         };
         self.set_all(&[setting], deadline).await?;
-        self.network().settings().headers = headers;
-        Ok(())
+        let held = {
+            let mut settings = self.network().settings();
+            settings.headers = headers;
+            std::mem::replace(&mut settings.holds_headers, holds)
+        };
+        if held || holds { self.apply_interception(deadline).await } else { Ok(()) }
     }
 
     /// Sends settings to every process. One that is on its way to another document answers only when it is there;

@@ -45,6 +45,8 @@ pub(crate) struct RequestEntry {
     /// The process that told of it last, which holds its bodies.
     pub(crate) session: CdpSession,
     pub(crate) url: String,
+    /// The URL of the document that made it; empty when the browser did not report it.
+    pub(crate) document: String,
     pub(crate) method: String,
     pub(crate) kind: ResourceKind,
     pub(crate) headers: HeaderList,
@@ -74,6 +76,7 @@ impl RequestEntry {
             id,
             session: session.clone(),
             url: request.url,
+            document: String::new(),
             method: request.method,
             kind,
             headers: request.headers,

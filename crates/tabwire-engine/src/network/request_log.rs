@@ -128,6 +128,7 @@ impl RequestLog {
         let kind = ResourceKind::from_browser(&sent.kind);
         let mut entry = RequestEntry::new(sent.request_id, session, kind, sent.request);
         (entry.started, entry.wall) = (sent.timestamp, sent.wall_time);
+        entry.document = sent.document;
         self.push(entry);
     }
 

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::header_list::HeaderList;
+use super::header_list::{Header, HeaderList};
 use super::network_event::RequestPaused;
 use super::resource_kind::ResourceKind;
 use super::url_glob::UrlGlob;
@@ -103,6 +103,22 @@ pub(super) struct Verdict {
 impl Verdict {
     pub(super) fn go_on(id: &str) -> Self {
         Self { method: "Fetch.continueRequest", params: json!({"requestId": id}) }
+    }
+
+    /// Adds headers to a request that goes on.
+    pub(super) fn add_headers(&mut self, paused: &RequestPaused, added: &HeaderList) {
+        if self.method != "Fetch.continueRequest" {
+            return;
+        }
+        let mut headers = match self.params.get("headers") {
+            Some(changed) => {
+                let changed: Vec<Header> = serde_json::from_value(changed.clone()).unwrap_or_default();
+                changed.into_iter().collect()
+            }
+            None => paused.request.headers.clone(),
+        };
+        added.iter().for_each(|header| headers.set(&header.name, &header.value));
+        self.params["headers"] = headers.to_value();
     }
 
     pub(super) fn fail(id: &str, reason: AbortReason) -> Self {

@@ -2,7 +2,7 @@
 
 use super::network_event::RequestPaused;
 use super::resource_kind::ResourceKind;
-use super::route::{Route, Verdict};
+use super::route::{Route, RouteEffect, Verdict};
 
 /// The rules of one page.
 #[derive(Debug, Default)]
@@ -45,13 +45,22 @@ impl RouteTable {
         }
     }
 
-    /// What becomes of a request, if a rule is for it; the newest rule decides.
-    pub(super) fn judge(&mut self, paused: &RequestPaused) -> Option<(u32, Verdict)> {
+    /// What becomes of a request, if a rule is for it; the newest rule decides. With the rule's number, unless the rule
+    /// would answer or change a request that must stay as it is: that one goes on.
+    pub(super) fn judge(
+        &mut self,
+        paused: &RequestPaused,
+        may_apply: impl Fn(&RouteEffect) -> bool,
+    ) -> Option<(Option<u32>, Verdict)> {
         let kind = ResourceKind::from_browser(&paused.resource_type);
         let url = &paused.request.url;
         let route = self.routes.iter_mut().rev().find(|route| route.applies(url, kind))?;
+        if !may_apply(&route.effect) {
+            route.refused = route.refused.saturating_add(1);
+            return Some((None, Verdict::go_on(&paused.request_id)));
+        }
         route.hits = route.hits.saturating_add(1);
-        Some((route.number, route.judge(paused)))
+        Some((Some(route.number), route.judge(paused)))
     }
 }
 
@@ -59,7 +68,7 @@ impl RouteTable {
 mod tests {
     use serde_json::json;
 
-    use super::super::route::{AbortReason, RouteEffect};
+    use super::super::route::AbortReason;
     use super::super::url_glob::UrlGlob;
     use super::*;
 
@@ -80,12 +89,15 @@ mod tests {
         table.add(route("/a", &[], None));
         table.add(route("/a", &[ResourceKind::Image], None));
         table.add(route("/a", &[], Some(1)));
-        let mut judge = |url, kind| table.judge(&paused(url, kind)).map(|(number, _)| number);
+        let mut judge = |url, kind| table.judge(&paused(url, kind), |_| true).and_then(|(number, _)| number);
         assert_eq!(judge("http://x/a", "Image"), Some(3));
         assert_eq!(judge("http://x/a", "Image"), Some(2));
         assert_eq!(judge("http://x/a", "Fetch"), Some(1));
         assert_eq!(judge("http://x/b", "Fetch"), None);
         assert_eq!(table.take(|route| route.number == 2).len(), 1);
         assert_eq!((table.len(), table.iter().map(|route| route.hits).sum::<u32>()), (2, 2));
+        let refused = table.judge(&paused("http://x/a", "Fetch"), |_| false).expect("a rule is for it");
+        assert_eq!((refused.0, refused.1.method), (None, "Fetch.continueRequest"));
+        assert_eq!(table.iter().map(|route| route.refused).sum::<u32>(), 1);
     }
 }

@@ -75,6 +75,7 @@ impl Stage {
     /// What an action is given on this stage.
     pub(crate) fn context(&self, tab: Option<TabId>, timeout: Duration) -> Context {
         Context {
+            notices: tabwire_engine::Notices::default(),
             browser: Arc::clone(&self.browser),
             tab,
             deadline: Deadline::after(timeout),

@@ -1,0 +1,185 @@
+//! What the engine may do with each frame, request and console line of a page, judged by its own URL.
+//!
+//! The rules themselves belong to the caller; here they are only asked.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tabwire_policy::{Address, Capability};
+use tabwire_wire::{Failure, FrameId};
+
+use crate::driver::Frame;
+
+/// Says why a capability is refused at a URL.
+type Rule = Arc<dyn Fn(&str, Capability) -> Result<(), Failure> + Send + Sync>;
+
+/// Says whether nothing is refused anywhere, so that nothing needs to be judged.
+type Idle = Arc<dyn Fn() -> bool + Send + Sync>;
+
+/// The policy of one session as the engine asks it. Allows everything unless rules are given.
+#[derive(Clone, Default)]
+pub struct FramePolicy(Option<Rules>);
+
+#[derive(Clone)]
+struct Rules {
+    is_idle: Idle,
+    check: Rule,
+}
+
+impl FramePolicy {
+    /// A policy that asks `check` for a URL and a capability, unless `is_idle` says that everything is allowed.
+    pub fn new(
+        is_idle: impl Fn() -> bool + Send + Sync + 'static,
+        check: impl Fn(&str, Capability) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Some(Rules { is_idle: Arc::new(is_idle), check: Arc::new(check) }))
+    }
+
+    /// Whether everything is allowed everywhere.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.0.as_ref().is_none_or(|rules| (rules.is_idle)())
+    }
+
+    /// Fails with the refusal and its remedy when a capability is not allowed at a URL.
+    pub(crate) fn check(&self, url: &str, capability: Capability) -> Result<(), Failure> {
+        match &self.0 {
+            Some(rules) if !(rules.is_idle)() => (rules.check)(url, capability),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether a capability is allowed at a URL.
+    pub(crate) fn allows(&self, url: &str, capability: Capability) -> bool {
+        self.check(url, capability).is_ok()
+    }
+
+    /// The frames that may be read. The main one is always among them: the caller judges the page itself.
+    pub(crate) fn readable(&self, frames: Vec<Frame>) -> Vec<Frame> {
+        if frames.len() < 2 || self.is_idle() {
+            return frames;
+        }
+        // Parents come before children: a frame inside one that may not be read is not read either.
+        let mut seen: Vec<Frame> = Vec::new();
+        for frame in &frames {
+            let is_reached = |parent: &FrameId| seen.iter().any(|known| known.id == *parent);
+            let is_open = |parent: &FrameId| {
+                is_reached(parent) && self.allows(url_of(frame, &frames), Capability::Read)
+            };
+            if frame.parent.as_ref().is_none_or(is_open) {
+                seen.push(frame.clone());
+            }
+        }
+        seen
+    }
+}
+
+impl fmt::Debug for FramePolicy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "FramePolicy" } else { "FramePolicy(allows everything)" })
+    }
+}
+
+/// The URL that a frame is judged by: its own, or that of the frame above when it has none of its own.
+pub(crate) fn url_of<'a>(frame: &'a Frame, frames: &'a [Frame]) -> &'a str {
+    let above = |id: &FrameId| frames.iter().find(|frame| frame.id == *id);
+    let mut place = frame;
+    // A tree of frames is not deeper than it has frames, whatever the browser reports.
+    for _ in 0..frames.len() {
+        match place.parent.as_ref().and_then(above).filter(|_| inherits_origin(&place.url)) {
+            Some(parent) => place = parent,
+            None => break,
+        }
+    }
+    &place.url
+}
+
+/// Whether a document at this URL has the origin of another document.
+pub(crate) fn inherits_origin(url: &str) -> bool {
+    url.is_empty() || url.starts_with("about:")
+}
+
+/// The site of a URL as notices name it, without path and query.
+pub(crate) fn site_of(url: &str) -> String {
+    Address::read(url).told()
+}
+
+/// What was left out of a result because its site may not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    count: usize,
+    sites: Vec<String>,
+}
+
+/// How many sites a notice names.
+const SITES_NAMED: usize = 5;
+
+impl LeftOut {
+    /// Counts something of this URL.
+    pub(crate) fn add(&mut self, url: &str) {
+        self.count += 1;
+        let site = site_of(url);
+        if self.sites.len() <= SITES_NAMED && !self.sites.contains(&site) {
+            self.sites.push(site);
+        }
+    }
+
+    /// The notice; none when nothing was left out.
+    pub(crate) fn notice(&self, one: &str, many: &str) -> Option<String> {
+        let what = match self.count {
+            0 => return None,
+            1 => format!("1 {one}"),
+            count => format!("{count} {many}"),
+        };
+        let named = self.sites.iter().take(SITES_NAMED).cloned().collect::<Vec<_>>().join(", ");
+        let more = if self.sites.len() > SITES_NAMED { " and others" } else { "" };
+        Some(format!("{what} of {named}{more} left out: the policy does not allow to read them."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(id: &str, parent: Option<&str>, url: &str) -> Frame {
+        let parent = parent.map(FrameId::new);
+        Frame { id: FrameId::new(id), holder: parent.clone(), parent, url: url.to_owned() }
+    }
+
+    fn good_only() -> FramePolicy {
+        FramePolicy::new(
+            || false,
+            |url, _| {
+                let refused = Failure::new(tabwire_wire::ErrorCode::PolicyDenied, "Refused.");
+                if url.starts_with("https://good.test/") { Ok(()) } else { Err(refused) }
+            },
+        )
+    }
+
+    #[test]
+    fn a_frame_without_a_url_is_judged_as_the_frame_above() {
+        let frames = vec![
+            frame("main", None, "https://bad.test/"),
+            frame("a", Some("main"), "https://good.test/"),
+            frame("b", Some("main"), "https://bad.test/x"),
+            frame("c", Some("b"), "about:srcdoc"),
+            frame("d", Some("a"), "about:blank"),
+        ];
+        let policy = good_only();
+        let seen: Vec<String> =
+            policy.readable(frames.clone()).into_iter().map(|frame| frame.id.to_string()).collect();
+        assert_eq!(seen, ["main", "a", "d"]);
+        assert_eq!(FramePolicy::default().readable(frames.clone()).len(), 5);
+        let idle = FramePolicy::new(|| true, |_, _| Err(crate::page::crashed_page()));
+        assert_eq!(idle.readable(frames).len(), 5);
+    }
+
+    #[test]
+    fn a_notice_names_sites_without_their_paths() {
+        let mut left_out = LeftOut::default();
+        assert_eq!(left_out.notice("line", "lines"), None);
+        left_out.add("https://bad.test/secret?token=1");
+        left_out.add("https://bad.test/other");
+        let notice = left_out.notice("line", "lines").expect("a notice");
+        assert_eq!(notice, "2 lines of https://bad.test left out: the policy does not allow to read them.");
+    }
+}

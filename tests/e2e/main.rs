@@ -76,6 +76,7 @@ mod policy;
 mod policy_bypass;
 mod policy_clients;
 mod policy_corpus;
+mod policy_hostile;
 mod policy_needs;
 mod policy_network;
 mod policy_registry;

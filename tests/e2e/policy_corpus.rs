@@ -150,7 +150,7 @@ fn cells(pages: &[(Page, String)], other: &str) -> Vec<Cell> {
 }
 
 /// Every file below a directory that contains the canary.
-fn files_with_canary(directory: &Path) -> Vec<String> {
+pub(crate) fn files_with_canary(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();

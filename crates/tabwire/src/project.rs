@@ -145,7 +145,9 @@ mod tests {
         fs::create_dir_all(root.join("etc")).expect("a directory");
         fs::write(root.join("etc/tabwire.toml"), "").expect("written");
         fs::write(home.path().join("other.toml"), "").expect("written");
-        for (target, may) in [("etc/tabwire.toml", true), ("../other.toml", false), ("/nowhere/at/all", false)] {
+        for (target, may) in
+            [("etc/tabwire.toml", true), ("../other.toml", false), ("/nowhere/at/all", false)]
+        {
             symlink(target, root.join(PROJECT_FILE)).expect("a link");
             let project = find(&root, home.path()).expect("a project");
             assert_eq!(project.check_file().is_ok(), may, "{target}");

@@ -127,12 +127,16 @@ mod tests {
     fn c3_l7_this_is_all_that_a_project_may_set() {
         let is_allowed = |setting: &&Setting| !matches!(setting.project, ProjectRule::Never { .. });
         let allowed: Vec<_> = SETTINGS.iter().filter(is_allowed).map(|setting| setting.name).collect();
-        let limited = ["headed", "policy", "roots", "session", "single_client", "timeout", "viewport", "window"];
+        let limited =
+            ["headed", "policy", "roots", "session", "single_client", "timeout", "viewport", "window"];
         let mut expected = [&["base_url"][..], &limited].concat();
         expected.sort_unstable();
         let mut sorted = allowed.clone();
         sorted.sort_unstable();
-        assert_eq!(sorted, expected, "a setting that grants, chooses or runs something is none of a project's");
+        assert_eq!(
+            sorted, expected,
+            "a setting that grants, chooses or runs something is none of a project's"
+        );
     }
 
     #[test]

@@ -63,6 +63,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         project: ProjectRule::Never { why: "a profile holds logins, and programs that the browser runs" },
     },
     Setting {
+        key: Key::ProfileExtensions,
+        name: "profile_extensions",
+        kind: Kind::Switch,
+        default: Some("false"),
+        meaning: "Whether the extensions and native messaging hosts of a profile directory are loaded that Tabwire did not make. They run programs.",
+        variable: Some("TABWIRE_PROFILE_EXTENSIONS"),
+        flag: Some("--profile-extensions"),
+        project: ProjectRule::Never { why: "extensions and their hosts run programs" },
+    },
+    Setting {
         key: Key::Isolation,
         name: "isolation",
         kind: Kind::Choice(&["own", "context", "shared"]),

@@ -1,5 +1,4 @@
-//! Files and directories: links lead nowhere else, outputs replace nothing, and a profile is a profile (findings M2, M3,
-//! M5).
+//! Files and directories: links lead nowhere else, outputs replace nothing, and a profile is one (M2, M3, M5).
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};

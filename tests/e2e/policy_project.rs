@@ -1,4 +1,4 @@
-//! What a repository can bring about by the files it ships: it narrows, and never widens (findings C3, C4, L7).
+//! What a repository can bring about by the files it ships: it narrows, and never widens (C3, C4, L7).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -64,10 +64,12 @@ fn c3_l7_a_project_file_cannot_open_a_guarded_mcp_session() {
     let params = json!({"name": "navigate", "arguments": {"url": "https://example.org/"}});
     let refused = client.ask("tools/call", params);
     assert!(refused.to_string().contains("POLICY_DENIED"), "{refused}");
+    let sessions = world.run_in("project", &["--json", "session", "list"]).succeeded().json();
+    assert!(!sessions.to_string().contains("\"shop\""), "a project put a client into a session: {sessions}");
 }
 
-/// A profile as a repository would ship it: an unpacked extension that asks a native messaging host, and the host, which
-/// leaves a file.
+/// A profile as a repository would ship it: an unpacked extension that asks a native messaging host, and the host,
+/// which leaves a file.
 fn ship_profile(project: &Path) {
     let profile = project.join("p");
     let extension = profile.join("Default/Extensions/shipped/1.0_0");

@@ -156,7 +156,7 @@ pub(crate) fn refuse_other_content(directory: &Path) -> Result<(), BrowserError>
 /// Whether a directory looks like a profile of Chromium; the lock of one that runs is a link to nowhere.
 fn is_chromium(directory: &Path) -> bool {
     let is_file = |mark: &&str| directory.join(mark).symlink_metadata().is_ok_and(|found| found.is_file());
-    MARKS.iter().any(|mark| is_file(&mark)) || directory.join("SingletonLock").is_symlink()
+    MARKS.iter().any(is_file) || directory.join("SingletonLock").is_symlink()
 }
 
 /// Whether a directory is the system's, or all that a user has.
@@ -173,12 +173,8 @@ fn is_system(directory: &Path, home: Option<&Path>) -> bool {
     let is_home_of = |other: &&str| place.parent() == Some(Path::new(&other.to_lowercase()));
     // What holds the home directory holds more than a profile, too.
     let holds_home = home.is_some_and(|home| Path::new(&small(home)).starts_with(place));
-    let in_tree =
-        SYSTEM_TREES.iter().any(|tree| is_below(&tree)) && !USERS_PLACES.iter().any(|users| is_below(&users));
-    in_tree
-        || holds_home
-        || SYSTEM_ROOTS.iter().any(|root| is(&root))
-        || HOMES.iter().any(|homes| is_home_of(&homes))
+    let in_tree = SYSTEM_TREES.iter().any(is_below) && !USERS_PLACES.iter().any(is_below);
+    in_tree || holds_home || SYSTEM_ROOTS.iter().any(is) || HOMES.iter().any(is_home_of)
 }
 
 fn unfit(directory: &Path, fault: ProfileFault) -> BrowserError {
@@ -233,7 +229,6 @@ mod tests {
         for fine in [
             "/data/people/me/profile",
             "/home/me/profile",
-            "/root/profile",
             "/tmp/x",
             "/var/tmp/x",
             "/run/user/1000/x",
@@ -247,6 +242,7 @@ mod tests {
         ] {
             assert!(!is_system(Path::new(fine), home), "{fine}");
         }
+        assert!(!is_system(&Path::new("/root").join("profile"), home));
     }
 
     #[test]

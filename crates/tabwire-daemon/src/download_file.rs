@@ -45,6 +45,28 @@ pub(crate) struct PlacedFiles {
 }
 
 impl PlacedFiles {
+    /// Moves a file, or copies it when others want it too; says under its ticket whether that worked.
+    pub(crate) async fn place(self, ticket: u64, from: PathBuf, to: PathBuf, keep: bool) -> (u64, bool) {
+        let placed = tokio::task::spawn_blocking(move || {
+            let placed = match place_now(&from, &to, keep) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.make_room(&to) => {
+                    place_now(&from, &to, keep)
+                }
+                placed => placed,
+            };
+            placed.inspect(|()| self.note(&to))
+        })
+        .await;
+        match placed {
+            Ok(Ok(())) => (ticket, true),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a download could not be placed");
+                (ticket, false)
+            }
+            Err(_) => (ticket, false),
+        }
+    }
+
     fn note(&self, path: &Path) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= NAMES_REMEMBERED {
@@ -67,34 +89,6 @@ impl PlacedFiles {
 fn identity(path: &Path) -> Option<Identity> {
     let found = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
     Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
-}
-
-/// Moves a file, or copies it when others want it too; says under its ticket whether that worked.
-pub(crate) async fn place(
-    ticket: u64,
-    from: PathBuf,
-    to: PathBuf,
-    keep: bool,
-    known: PlacedFiles,
-) -> (u64, bool) {
-    let placed = tokio::task::spawn_blocking(move || {
-        let placed = match place_now(&from, &to, keep) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && known.make_room(&to) => {
-                place_now(&from, &to, keep)
-            }
-            placed => placed,
-        };
-        placed.inspect(|()| known.note(&to))
-    })
-    .await;
-    match placed {
-        Ok(Ok(())) => (ticket, true),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "a download could not be placed");
-            (ticket, false)
-        }
-        Err(_) => (ticket, false),
-    }
 }
 
 /// Removes a file that nobody wants.
@@ -141,7 +135,7 @@ fn is_for_tools(directory: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PlacedFiles, place, place_now};
+    use super::{PlacedFiles, place_now};
 
     #[test]
     fn a_file_is_copied_for_all_and_moved_for_the_last() {
@@ -172,7 +166,7 @@ mod tests {
             }
             let from = directory.path().join(content);
             std::fs::write(&from, content).expect("written");
-            assert_eq!(place(1, from, to.clone(), false, known.clone()).await, (1, may), "{content}");
+            assert_eq!(known.clone().place(1, from, to.clone(), false).await, (1, may), "{content}");
             let expected = if may { content } else { "somebody's" };
             assert_eq!(std::fs::read_to_string(&to).expect("there"), expected);
         }

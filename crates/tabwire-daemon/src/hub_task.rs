@@ -436,13 +436,7 @@ impl HubTask {
                 }
             }
             Output::PlaceDownload { ticket, from, to, keep } => {
-                self.placements.push(Box::pin(download_file::place(
-                    ticket,
-                    from,
-                    to,
-                    keep,
-                    self.placed.clone(),
-                )));
+                self.placements.push(Box::pin(self.placed.clone().place(ticket, from, to, keep)));
             }
             Output::TabOpened { ticket, target } => {
                 if let Some(Asked::Tab(reply)) = self.asked.remove(&ticket) {

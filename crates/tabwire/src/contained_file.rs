@@ -88,7 +88,7 @@ impl ContainedFile {
         }
     }
 
-    /// Puts a new text in its place in one step. It keeps its mode; a new one gets `new_mode`, as far as the umask lets.
+    /// Puts a new text in its place in one step. It keeps its mode; a new one gets `new_mode`, less the umask.
     pub(crate) fn replace(&self, text: &str, new_mode: Mode) -> io::Result<()> {
         let directory = self.directory(true)?;
         let mode = match rustix::fs::statat(&directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {

@@ -55,7 +55,7 @@ impl Project {
         Self::find(Path::new("."), home)
     }
 
-    /// Refuses a configuration that is a link to a file outside of the project: the project would have other files read.
+    /// Refuses a configuration that is a link to a file outside of the project, which would have other files read.
     ///
     /// # Errors
     /// When it is such a link, or leads nowhere.

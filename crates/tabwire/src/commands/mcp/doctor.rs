@@ -61,7 +61,8 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Refuses a command line of a project's file that is not this program as an MCP server: a repository chooses no program.
+/// Refuses a command line of a project's file that is not this program as an MCP server: a repository chooses no
+/// program.
 fn check_own(line: &[String], file: &Path, path: Option<&OsStr>) -> Result<(), Failure> {
     let (program, arguments) = line.split_first().ok_or_else(|| broken("it has no command"))?;
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();

@@ -10,6 +10,7 @@ use tabwire_wire::{ErrorCode, Failure};
 use crate::other_engine::OtherEngine;
 use crate::private_dir::DirectoryFault;
 use crate::process_identity::ProcessIdentity;
+use crate::profile_directory::ProfileFault;
 
 /// Why a browser could not be found, started, reached or stopped.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +47,14 @@ pub enum BrowserError {
     DefaultProfile {
         /// The directory after links and `..` were resolved.
         directory: PathBuf,
+    },
+    /// A directory that may not become a profile.
+    #[error("{} cannot be a profile: {fault}.", directory.display())]
+    UnfitProfile {
+        /// The directory after links and `..` were resolved.
+        directory: PathBuf,
+        /// What is wrong with it.
+        fault: ProfileFault,
     },
     /// A profile name that cannot be a directory name.
     #[error(
@@ -206,6 +215,7 @@ impl BrowserError {
             Self::LaunchFailed { .. } => ErrorCode::LaunchFailed,
             Self::ProfileLocked { .. } => ErrorCode::ProfileLocked,
             Self::DefaultProfile { .. }
+            | Self::UnfitProfile { .. }
             | Self::BadProfileName { .. }
             | Self::OptionRefused { .. }
             | Self::UntrustedDirectory { .. }
@@ -237,6 +247,9 @@ impl BrowserError {
             }
             Self::DefaultProfile { .. } => {
                 "Use a named or throw-away profile, or pair the extension to drive your own browser."
+            }
+            Self::UnfitProfile { .. } => {
+                "Nothing was changed. Name a new or empty directory, or a profile of Chromium."
             }
             Self::OptionRefused { can_be_allowed: true, .. } => {
                 "Allow dangerous browser options explicitly to use it."

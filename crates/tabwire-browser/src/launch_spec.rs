@@ -82,6 +82,10 @@ pub struct LaunchSpec {
     /// Asks no server for anything on a guess, and talks to no peers but through its servers.
     #[serde(default)]
     pub reserved: bool,
+    /// Loads no extension of the profile, and so reaches none of its native messaging hosts; nor what its user switched
+    /// on at chrome://flags. For a profile that Tabwire did not make.
+    #[serde(default)]
+    pub without_extensions: bool,
     /// Starts as another program's launcher wants it: its flags, and of ours only what is needed.
     #[serde(default)]
     pub launcher: Option<LauncherWish>,
@@ -167,6 +171,7 @@ impl LaunchSpec {
             start_window: true,
             sandbox: SandboxMode::default(),
             reserved: false,
+            without_extensions: false,
             launcher: None,
         }
     }
@@ -203,6 +208,9 @@ impl LaunchSpec {
         if self.reserved {
             arguments.push("--force-webrtc-ip-handling-policy=disable_non_proxied_udp".into());
         }
+        if self.without_extensions {
+            arguments.extend(self.extension_arguments().map(OsString::from));
+        }
         arguments.extend(self.extra_arguments.iter().map(OsString::from));
         let addresses = self.launcher.as_ref().map_or(&[][..], |wish| &wish.addresses);
         if !self.start_window {
@@ -212,6 +220,17 @@ impl LaunchSpec {
         }
         arguments.extend(addresses.iter().map(OsString::from));
         Ok(arguments)
+    }
+
+    /// What keeps the profile's extensions out. Those that a flag of the caller's loads stay.
+    fn extension_arguments(&self) -> [String; 2] {
+        let loaded =
+            self.extra_arguments.iter().find_map(|argument| argument.strip_prefix("--load-extension="));
+        let extensions = match loaded {
+            Some(paths) => format!("--disable-extensions-except={paths}"),
+            None => "--disable-extensions".to_owned(),
+        };
+        [extensions, "--no-experiments".to_owned()]
     }
 
     /// Why the sandbox is left out, when it is.
@@ -313,6 +332,23 @@ mod tests {
         assert!(text.ends_with(
             "|--window-size=800,600|--proxy-server=http://127.0.0.1:3128|--remote-debugging-port=0|--no-sandbox|--lang=de|about:blank"
         ));
+    }
+
+    #[test]
+    fn c4_a_profile_that_is_not_ours_brings_no_extensions() {
+        assert!(!line(&spec(), None).contains("--disable-extensions"));
+        let foreign = LaunchSpec { without_extensions: true, ..spec() };
+        assert!(line(&foreign, None).contains("|--disable-extensions|--no-experiments|"));
+        assert_ne!(foreign.options_digest(), spec().options_digest());
+        let named = LaunchSpec {
+            extra_arguments: vec!["--load-extension=/a,/b".to_owned()],
+            allow_dangerous: true,
+            ..foreign
+        };
+        let text = line(&named, None);
+        assert!(
+            text.contains("|--disable-extensions-except=/a,/b|") && !text.contains("--disable-extensions|")
+        );
     }
 
     #[test]

@@ -46,20 +46,18 @@ impl PrivateDir {
     /// When the directory cannot be made, or could have been prepared by
     /// somebody else (T33).
     pub fn create(path: &Path) -> Result<Self, BrowserError> {
-        match rustix::fs::mkdir(path, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(Errno::NOENT) => {
-                if let Some(parent) = path.parent() {
-                    make_parents(parent)?;
-                }
-                match rustix::fs::mkdir(path, Mode::RWXU) {
-                    Ok(()) | Err(Errno::EXIST) => {}
-                    Err(errno) => return Err(BrowserError::system("create", path, errno)),
-                }
-            }
-            Err(errno) => return Err(BrowserError::system("create", path, errno)),
-        }
+        make(path)?;
         Self::open(path)
+    }
+
+    /// Makes the directory when it is missing, then verifies it. One that was there keeps its mode.
+    ///
+    /// # Errors
+    /// As [`PrivateDir::create`].
+    pub fn create_or_keep(path: &Path) -> Result<Self, BrowserError> {
+        make(path)?;
+        let (descriptor, _) = verify(path)?;
+        Ok(Self { path: path.to_owned(), descriptor })
     }
 
     /// Verifies a directory that must exist.
@@ -67,26 +65,7 @@ impl PrivateDir {
     /// # Errors
     /// When it is missing or cannot be trusted (T33).
     pub fn open(path: &Path) -> Result<Self, BrowserError> {
-        let untrusted = |fault| BrowserError::UntrustedDirectory { path: path.to_owned(), fault };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| {
-            let is_link = path.symlink_metadata().is_ok_and(|data| data.file_type().is_symlink());
-            match errno {
-                _ if is_link => untrusted(DirectoryFault::Link),
-                Errno::NOTDIR => untrusted(DirectoryFault::NotDirectory),
-                _ => BrowserError::system("open", path, errno),
-            }
-        })?;
-        let status =
-            rustix::fs::fstat(&descriptor).map_err(|errno| BrowserError::system("inspect", path, errno))?;
-        let mode = Mode::from_raw_mode(status.st_mode);
-        if status.st_uid != rustix::process::geteuid().as_raw() {
-            return Err(untrusted(DirectoryFault::OtherOwner));
-        }
-        if mode.intersects(Mode::WGRP | Mode::WOTH) {
-            return Err(untrusted(DirectoryFault::OthersWrite));
-        }
-        check_parent(path)?;
+        let (descriptor, mode) = verify(path)?;
         if mode.intersects(Mode::RWXG | Mode::RWXO) {
             rustix::fs::fchmod(&descriptor, Mode::RWXU)
                 .map_err(|errno| BrowserError::system("close to others", path, errno))?;
@@ -113,6 +92,48 @@ impl PrivateDir {
     pub fn descriptor(&self) -> &OwnedFd {
         &self.descriptor
     }
+}
+
+/// Makes a directory and those above it; one that is there is left as it is.
+fn make(path: &Path) -> Result<(), BrowserError> {
+    let made = match rustix::fs::mkdir(path, Mode::RWXU) {
+        Err(Errno::NOENT) => {
+            if let Some(parent) = path.parent() {
+                make_parents(parent)?;
+            }
+            rustix::fs::mkdir(path, Mode::RWXU)
+        }
+        made => made,
+    };
+    match made {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(BrowserError::system("create", path, errno)),
+    }
+}
+
+/// Opens a directory that nobody else owns, wrote in or can replace; gives its mode.
+fn verify(path: &Path) -> Result<(OwnedFd, Mode), BrowserError> {
+    let untrusted = |fault| BrowserError::UntrustedDirectory { path: path.to_owned(), fault };
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let descriptor = rustix::fs::open(path, flags, Mode::empty()).map_err(|errno| {
+        let is_link = path.symlink_metadata().is_ok_and(|data| data.file_type().is_symlink());
+        match errno {
+            _ if is_link => untrusted(DirectoryFault::Link),
+            Errno::NOTDIR => untrusted(DirectoryFault::NotDirectory),
+            _ => BrowserError::system("open", path, errno),
+        }
+    })?;
+    let status =
+        rustix::fs::fstat(&descriptor).map_err(|errno| BrowserError::system("inspect", path, errno))?;
+    let mode = Mode::from_raw_mode(status.st_mode);
+    if status.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(untrusted(DirectoryFault::OtherOwner));
+    }
+    if mode.intersects(Mode::WGRP | Mode::WOTH) {
+        return Err(untrusted(DirectoryFault::OthersWrite));
+    }
+    check_parent(path)?;
+    Ok((descriptor, mode))
 }
 
 fn make_parents(path: &Path) -> Result<(), BrowserError> {
@@ -190,6 +211,11 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         PrivateDir::open(&path).unwrap();
         assert_eq!(mode(&path), 0o700);
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        PrivateDir::create_or_keep(&path).unwrap();
+        assert_eq!(mode(&path), 0o755, "m3: one that was there keeps its mode");
+        PrivateDir::create_or_keep(&home.path().join("new")).unwrap();
+        assert_eq!(mode(&home.path().join("new")), 0o700);
         assert!(matches!(PrivateDir::open(&home.path().join("none")), Err(BrowserError::System { .. })));
     }
 }

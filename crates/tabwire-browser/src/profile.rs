@@ -11,6 +11,7 @@ use tabwire_wire::BrowserId;
 use crate::error::BrowserError;
 use crate::private_dir::{DirectoryFault, PrivateDir};
 use crate::process_identity::ProcessIdentity;
+use crate::profile_directory::{refuse_other_content, refuse_system};
 use crate::profile_lock::remove_socket_directory;
 use crate::{atomic_file, limits};
 
@@ -30,6 +31,8 @@ pub enum ProfileChoice {
     Named(String),
     /// A directory of the caller's choice.
     Directory(PathBuf),
+    /// A directory that another program's launcher names, which may have prepared it.
+    OfLauncher(PathBuf),
 }
 
 /// Where profiles live.
@@ -41,6 +44,20 @@ pub struct ProfileHomes {
     pub data_dir: PathBuf,
     /// The user's configuration directory when it is not `~/.config`.
     pub config_home: Option<PathBuf>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
+}
+
+impl ProfileHomes {
+    /// Whether Tabwire made a profile: only those in its own directories count, which no repository can fill.
+    #[must_use]
+    pub fn has_made(&self, profile: &Path) -> bool {
+        let own = [self.data_dir.join("profiles"), throw_away_home(&self.runtime_dir)];
+        let is_in = |home: &PathBuf| {
+            resolved(profile).is_ok_and(|profile| profile.parent() == resolved(home).ok().as_deref())
+        };
+        own.iter().any(is_in)
+    }
 }
 
 impl ProfileChoice {
@@ -61,9 +78,17 @@ impl ProfileChoice {
                 let profiles = PrivateDir::create(&homes.data_dir)?.subdirectory("profiles")?;
                 profiles.subdirectory(name)?.path().to_owned()
             }
-            Self::Directory(directory) => directory.clone(),
+            Self::Directory(directory) | Self::OfLauncher(directory) => directory.clone(),
         };
-        refuse_default_profile(&directory, homes.config_home.as_deref())
+        let real = refuse_default_profile(&directory, homes.config_home.as_deref())?;
+        if !matches!(self, Self::Named(_)) {
+            let home = homes.home.as_deref().and_then(|home| resolved(home).ok());
+            refuse_system(&real, home.as_deref())?;
+        }
+        if matches!(self, Self::Directory(_)) {
+            refuse_other_content(&real)?;
+        }
+        Ok(real)
     }
 
     /// Whether the profile is removed with the browser.
@@ -335,6 +360,7 @@ mod tests {
             runtime_dir: home.path().join("run"),
             data_dir: home.path().join("data"),
             config_home: None,
+            home: Some(home.path().join("user")),
         };
         let id = BrowserId::new("b1");
         let resolve = |choice: ProfileChoice| choice.resolve(&id, &homes);
@@ -350,5 +376,18 @@ mod tests {
             ));
         }
         assert!(resolve(ProfileChoice::Directory(home.path().join(".config/chromium"))).is_err());
+        fs::create_dir_all(home.path().join("user/full")).unwrap();
+        fs::write(home.path().join("user/full/letter"), "x").unwrap();
+        symlink(home.path().join("user"), home.path().join("innocent")).unwrap();
+        for unfit in ["user", "innocent", "user/full"] {
+            let refused = resolve(ProfileChoice::Directory(home.path().join(unfit)));
+            assert!(matches!(refused, Err(BrowserError::UnfitProfile { .. })), "{unfit}: {refused:?}");
+        }
+        assert!(resolve(ProfileChoice::OfLauncher(home.path().join("user"))).is_err());
+        assert!(resolve(ProfileChoice::OfLauncher(home.path().join("user/full"))).is_ok());
+        let made = |path: &str| homes.has_made(&home.path().join(path));
+        assert!(made("data/profiles/work") && made("run/profiles/b1"));
+        symlink(home.path().join("user/full"), home.path().join("data/profiles/link")).unwrap();
+        assert!(!made("user/full") && !made("data/profiles/link") && !made("data/profiles/work/../../x"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::safe_name::extension_of;
 
 /// What is put behind a dangerous name, so that opening it does nothing.
-const HARMLESS: &str = ".download";
+pub(crate) const HARMLESS: &str = ".download";
 
 /// Extensions that some system runs, installs, mounts or scripts on a double click. Sorted.
 const DANGEROUS: &[&str] = &[

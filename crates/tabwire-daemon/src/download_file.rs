@@ -1,19 +1,94 @@
 //! Putting a finished download where its client wants it, off the hub's task.
 
+use std::collections::HashMap;
+use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Moves a file, or copies it when others want it too; says under its ticket whether that worked.
-pub(crate) async fn place(ticket: u64, from: PathBuf, to: PathBuf, keep: bool) -> (u64, bool) {
-    let placed = tokio::task::spawn_blocking(move || place_now(&from, &to, keep)).await;
-    match placed {
-        Ok(Ok(())) => (ticket, true),
-        Ok(Err(error)) => {
-            tracing::warn!(%error, "a download could not be placed");
-            (ticket, false)
+use crate::limits::NAMES_REMEMBERED;
+use crate::protected_path::is_protected_name;
+
+/// Directories whose files tools run or trust, whoever put them there.
+const FOR_TOOLS: &[&str] = &[
+    ".agents",
+    ".cargo",
+    ".circleci",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".gemini",
+    ".git",
+    ".github",
+    ".gnupg",
+    ".hg",
+    ".husky",
+    ".idea",
+    ".ssh",
+    ".svn",
+    ".vscode",
+    "autostart",
+    "node_modules",
+    "site-packages",
+    "systemd",
+];
+
+/// Device, number and last change of a file: one that took its place or was written to since then is another one.
+type Identity = (u64, u64, i64, i64);
+
+/// Files that were placed for clients of one browser, which they may download again under the same name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PlacedFiles {
+    known: Arc<Mutex<HashMap<PathBuf, Identity>>>,
+}
+
+impl PlacedFiles {
+    /// Moves a file, or copies it when others want it too; says under its ticket whether that worked.
+    pub(crate) async fn place(self, ticket: u64, from: PathBuf, to: PathBuf, keep: bool) -> (u64, bool) {
+        let placed = tokio::task::spawn_blocking(move || {
+            let placed = match place_now(&from, &to, keep) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.make_room(&to) => {
+                    place_now(&from, &to, keep)
+                }
+                placed => placed,
+            };
+            placed.inspect(|()| self.note(&to))
+        })
+        .await;
+        match placed {
+            Ok(Ok(())) => (ticket, true),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a download could not be placed");
+                (ticket, false)
+            }
+            Err(_) => (ticket, false),
         }
-        Err(_) => (ticket, false),
     }
+
+    fn note(&self, path: &Path) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= NAMES_REMEMBERED {
+            // What is forgotten is not replaced, nothing else.
+            known.clear();
+        }
+        if let Some(identity) = identity(path) {
+            known.insert(path.to_owned(), identity);
+        }
+    }
+
+    /// Takes a file out of the way if it is one of these.
+    fn make_room(&self, path: &Path) -> bool {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_ours = known.get(path).is_some_and(|known| identity(path) == Some(*known));
+        is_ours && std::fs::remove_file(path).is_ok()
+    }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    let found = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
 }
 
 /// Removes a file that nobody wants.
@@ -22,21 +97,45 @@ pub(crate) async fn remove(path: PathBuf) -> (u64, bool) {
     (0, matches!(removed, Ok(Ok(()))))
 }
 
+/// Never replaces a file and follows no link: a page suggests the name, and the client the directory.
 fn place_now(from: &Path, to: &Path, keep: bool) -> io::Result<()> {
-    if let Some(directory) = to.parent() {
-        std::fs::create_dir_all(directory)?;
+    let (Some(directory), Some(name)) = (to.parent(), to.file_name()) else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    if is_protected_name(&name.to_string_lossy()) || is_for_tools(directory) {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "tools read or run files of that name"));
     }
-    if !keep && std::fs::rename(from, to).is_ok() {
-        return Ok(());
+    std::fs::create_dir_all(directory)?;
+    // A link first: like a move that never replaces.
+    if !keep && std::fs::hard_link(from, to).is_ok() {
+        return std::fs::remove_file(from);
     }
     // Another file system, or a file that is still wanted here.
-    std::fs::copy(from, to)?;
+    let mut content = File::open(from)?;
+    let mut copy = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to)?;
+    if let Err(error) = io::copy(&mut content, &mut copy) {
+        // Half a file is of no use.
+        let _ = std::fs::remove_file(to);
+        return Err(error);
+    }
     if keep { Ok(()) } else { std::fs::remove_file(from) }
+}
+
+/// Whether a directory, or one above it, is one whose files tools run. Clients keep their own in other directories that
+/// begin with a dot.
+fn is_for_tools(directory: &Path) -> bool {
+    let real = directory.canonicalize();
+    let parts = |path: &Path| {
+        let names = path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase());
+        names.collect::<Vec<_>>()
+    };
+    let mut parts = [parts(directory), real.as_deref().map(parts).unwrap_or_default()].concat().into_iter();
+    parts.any(|part| FOR_TOOLS.contains(&part.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::place_now;
+    use super::{PlacedFiles, place_now};
 
     #[test]
     fn a_file_is_copied_for_all_and_moved_for_the_last() {
@@ -51,5 +150,50 @@ mod tests {
             assert_eq!(std::fs::read_to_string(path).expect("placed"), "content");
         }
         assert!(place_now(&from, &directory.path().join("c"), false).is_err());
+    }
+
+    #[tokio::test]
+    async fn m5_a_client_may_replace_its_own_download_and_no_other_file() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let known = PlacedFiles::default();
+        let to = directory.path().join("report.txt");
+        for (content, is_replaced, may) in
+            [("one", false, true), ("two", false, true), ("three", true, false)]
+        {
+            if is_replaced {
+                std::fs::write(directory.path().join("other"), "somebody's").expect("written");
+                std::fs::rename(directory.path().join("other"), &to).expect("moved");
+            }
+            let from = directory.path().join(content);
+            std::fs::write(&from, content).expect("written");
+            assert_eq!(known.clone().place(1, from, to.clone(), false).await, (1, may), "{content}");
+            let expected = if may { content } else { "somebody's" };
+            assert_eq!(std::fs::read_to_string(&to).expect("there"), expected);
+        }
+    }
+
+    #[test]
+    fn m5_a_client_download_replaces_nothing_and_is_no_file_of_a_tool() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = |name: &str| directory.path().join(name);
+        std::fs::write(path("precious"), "precious").expect("written");
+        std::fs::create_dir_all(path(".git/hooks")).expect("a directory");
+        std::os::unix::fs::symlink(path("precious"), path("link")).expect("a link");
+        std::os::unix::fs::symlink(path("new"), path("dangling")).expect("a link");
+        std::os::unix::fs::symlink(path(".git/hooks"), path("innocent")).expect("a link");
+        for (number, name) in
+            ["precious", "link", "dangling", ".envrc", "Makefile", ".git/hooks/x", "innocent/x"]
+                .iter()
+                .enumerate()
+        {
+            for keep in [true, false] {
+                let from = path(&format!("staged-{number}"));
+                std::fs::write(&from, "page").expect("written");
+                assert!(place_now(&from, &path(name), keep).is_err(), "{name}");
+            }
+        }
+        assert_eq!(std::fs::read_to_string(path("precious")).expect("there"), "precious");
+        assert!(!path("new").exists() && !path(".envrc").exists());
+        assert_eq!(std::fs::read_dir(path(".git/hooks")).expect("there").count(), 0);
     }
 }

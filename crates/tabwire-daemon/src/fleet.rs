@@ -140,10 +140,13 @@ impl Fleet {
             runtime_dir: self.config.paths.runtime.clone(),
             data_dir: self.config.paths.data.clone(),
             config_home: self.config.config_home.clone(),
+            home: self.config.home.clone(),
         };
         let profile = choice.resolve(&id, &homes)?;
+        let is_made = homes.has_made(&profile);
         let mut spec = LaunchSpec::new(id, found.path, profile);
         spec.throw_away = choice.is_throw_away();
+        spec.without_extensions = !is_made && !options.profile_extensions.unwrap_or(false);
         // An empty tab would be loaded only to be left.
         spec.start_window = false;
         spec.display = if options.is_headed() { Display::Headed } else { Display::Headless };

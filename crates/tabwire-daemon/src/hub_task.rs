@@ -14,7 +14,7 @@ use tabwire_wire::{BrowserContextId, ClientId, Failure, TargetId, UpstreamKind};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::browser_link::{BrowserLink, KeeperLine};
-use crate::download_file;
+use crate::download_file::{self, PlacedFiles};
 use crate::driver_board::DriverBoard;
 use crate::hub::{HubCommand, HubFacts, HubState, Joining};
 use crate::limits::{
@@ -64,6 +64,7 @@ pub(crate) struct HubTask {
     readers: FuturesUnordered<Boxed<Read>>,
     flushers: FuturesUnordered<Boxed<Flushed>>,
     placements: FuturesUnordered<Boxed<Placed>>,
+    placed: PlacedFiles,
     commands: mpsc::Receiver<HubCommand>,
     state: watch::Sender<HubState>,
     next_client: u64,
@@ -126,6 +127,7 @@ impl HubTask {
             readers: calm_set(),
             flushers: calm_set(),
             placements: calm_set(),
+            placed: PlacedFiles::default(),
             commands,
             state,
             next_client: 0,
@@ -434,7 +436,7 @@ impl HubTask {
                 }
             }
             Output::PlaceDownload { ticket, from, to, keep } => {
-                self.placements.push(Box::pin(download_file::place(ticket, from, to, keep)));
+                self.placements.push(Box::pin(self.placed.clone().place(ticket, from, to, keep)));
             }
             Output::TabOpened { ticket, target } => {
                 if let Some(Asked::Tab(reply)) = self.asked.remove(&ticket) {

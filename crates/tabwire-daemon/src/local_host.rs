@@ -36,11 +36,12 @@ impl<'a> LocalHost<'a> {
         let id = new_browser_id()?;
         let named = wish.browser.as_deref().or(fleet.config.browser.as_deref());
         let found = finder::find(named, fleet.config.path_env.as_deref())?;
-        let choice = wish.profile.clone().map_or(ProfileChoice::ThrowAway, ProfileChoice::Directory);
+        let choice = wish.profile.clone().map_or(ProfileChoice::ThrowAway, ProfileChoice::OfLauncher);
         let homes = ProfileHomes {
             runtime_dir: fleet.config.paths.runtime.clone(),
             data_dir: fleet.config.paths.data.clone(),
             config_home: fleet.config.config_home.clone(),
+            home: fleet.config.home.clone(),
         };
         let profile = choice.resolve(&id, &homes)?;
         let mut spec = LaunchSpec::new(id, found.path, profile);

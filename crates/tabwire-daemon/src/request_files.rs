@@ -10,10 +10,11 @@ use rustix::io::Errno;
 use tabwire_engine::{FileKind, Files, Folder, NewFile, Offered};
 use tabwire_wire::{ErrorCode, Failure};
 
-use crate::dangerous_extension::defused;
+use crate::dangerous_extension::{HARMLESS, defused};
 use crate::file_fault::fault;
 use crate::file_shelf::{FileShelf, too_large};
 use crate::limits::{READ_BYTES, ROOTS};
+use crate::protected_path::{Wanted, is_protected_name, refuse_protected};
 use crate::request_folder::RequestFolder;
 use crate::root_directory::{Place, RootDirectory};
 use crate::safe_name::safe_name;
@@ -102,12 +103,32 @@ impl RequestFiles {
         let (root, below) = self.find_root(wish)?;
         let told = |error: io::Error| fault(wish, &error);
         // The name does not matter for a directory; one has to be there.
-        let inside = |below: &Path| root.place(&below.join("file"), true).map(Output::Inside).map_err(told);
+        let inside = |below: &Path| {
+            self.refuse_protected(&root, below, Wanted::Directory)?;
+            root.place(&below.join("file"), true).map(Output::Inside).map_err(told)
+        };
         if below.as_os_str().is_empty() || wish.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return inside(&below);
         }
-        let place = root.place(&below, true).map_err(told)?;
-        if place.is_directory() { inside(&below) } else { Ok(Output::Exact(place)) }
+        let above = below.parent().unwrap_or(Path::new(""));
+        self.refuse_protected(&root, above, Wanted::Directory)?;
+        if root.place(&below, false).is_ok_and(|place| place.is_directory()) {
+            return inside(&below);
+        }
+        self.refuse_protected(&root, &below, Wanted::File)?;
+        root.place(&below, true).map(Output::Exact).map_err(told)
+    }
+
+    /// Refuses a path that tools act on, seen from its root and from the working directory: a root may itself be such
+    /// a directory.
+    fn refuse_protected(&self, root: &RootDirectory, below: &Path, wanted: Wanted) -> Result<(), Failure> {
+        refuse_protected(below, wanted)?;
+        let working = self.working_directory.as_ref().and_then(|working| working.canonicalize().ok());
+        let from_there = working.and_then(|working| root.path().strip_prefix(working).ok());
+        match from_there {
+            Some(way) => refuse_protected(&way.join(below), wanted),
+            None => Ok(()),
+        }
     }
 
     fn open(&self, path: &Path) -> Result<(File, Place), Failure> {
@@ -129,6 +150,10 @@ impl RequestFiles {
             Some(Output::Exact(place)) => {
                 let taken = take(&place).map_err(|error| fault(&place.path(), &error))?;
                 Ok((place, taken))
+            }
+            // A page may have suggested the name.
+            Some(Output::Inside(place)) if is_protected_name(name) => {
+                self.shelf.with_free_name(&place, &format!("{name}{HARMLESS}"), take)
             }
             Some(Output::Inside(place)) => self.shelf.with_free_name(&place, name, take),
             None => {
@@ -171,7 +196,11 @@ impl Files for RequestFiles {
         suggested_name: &str,
     ) -> Result<Arc<dyn Folder>, Failure> {
         let (root, below) = match wish {
-            Some(wish) => self.find_root(wish)?,
+            Some(wish) => {
+                let (root, below) = self.find_root(wish)?;
+                self.refuse_protected(&root, &below, Wanted::Directory)?;
+                (root, below)
+            }
             None => (self.shelf.directory_of(kind)?, PathBuf::from(safe_name(suggested_name, "folder"))),
         };
         // The name does not matter; one has to be there for the directories above it to be made.

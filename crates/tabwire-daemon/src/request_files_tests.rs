@@ -117,3 +117,49 @@ fn t31_downloads_are_kept_under_harmless_names() {
     let stranger = home.path().join("other/secret");
     assert_eq!(code(files.keep_download(&stranger, "a", None)), ErrorCode::Internal);
 }
+
+#[test]
+fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
+    let Desk { home, files } = desk();
+    let work = home.path().join("work");
+    for directory in [".git/hooks", "build"] {
+        std::fs::create_dir_all(work.join(directory)).unwrap();
+    }
+    let staged = || {
+        let path = files.download_directory().join("guid");
+        std::fs::write(&path, "page").unwrap();
+        path
+    };
+    let write =
+        |files: &RequestFiles, wish: &str| files.write(FileKind::Body, Some(Path::new(wish)), "b", b"x");
+    let names = [
+        ".mcp.json",
+        ".envrc",
+        "tabwire.toml",
+        ".git/hooks/pre-commit",
+        ".git/",
+        "new/.vscode/tasks.json",
+        "Makefile",
+    ];
+    for wish in names {
+        let path = Path::new(wish);
+        assert_eq!(code(write(&files, wish)), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.create(FileKind::Har, Some(path), "a")), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.check_output(path)), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.keep_download(&staged(), "a", Some(path))), ErrorCode::PolicyDenied, "{wish}");
+    }
+    assert_eq!(
+        code(files.make_folder(FileKind::Capture, Some(Path::new(".x")), "x")),
+        ErrorCode::PolicyDenied
+    );
+    let from_hooks = RequestFiles::below(&files.shelf, vec![work.join(".git")], Some(work.clone())).unwrap();
+    assert_eq!(code(write(&from_hooks, ".git/info")), ErrorCode::PolicyDenied);
+    assert!(!work.join("new").exists(), "a refused output made a directory");
+    assert_eq!(std::fs::read_dir(work.join(".git/hooks")).unwrap().count(), 0);
+    assert!(
+        write(&files, "build").unwrap().ends_with("work/build/b"),
+        "a directory that is called like a file"
+    );
+    let kept = files.keep_download(&staged(), "Makefile", Some(Path::new("build"))).unwrap();
+    assert!(kept.ends_with("work/build/Makefile.download"), "{kept:?}");
+}

@@ -70,7 +70,7 @@ fn harmless(letter: char) -> Option<char> {
 }
 
 /// Characters that turn the writing direction, join, or have no shape: what is seen must be what the name is.
-const fn is_unseen(letter: char) -> bool {
+pub(crate) const fn is_unseen(letter: char) -> bool {
     matches!(
         letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'

@@ -7,6 +7,7 @@ mod cli;
 mod commands;
 mod completion;
 mod config;
+mod contained_file;
 mod daemon_client;
 mod daemon_start;
 mod environment;

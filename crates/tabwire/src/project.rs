@@ -55,6 +55,21 @@ impl Project {
         Self::find(Path::new("."), home)
     }
 
+    /// Refuses a configuration that is a link to a file outside of the project, which would have other files read.
+    ///
+    /// # Errors
+    /// When it is such a link, or leads nowhere.
+    pub(crate) fn check_file(&self) -> Result<(), Failure> {
+        let file = self.file();
+        let is_inside = || file.canonicalize().is_ok_and(|real| real.starts_with(&self.root));
+        if !file.is_symlink() || is_inside() {
+            return Ok(());
+        }
+        let message = format!("{} is a link that leads out of its project.", file.display());
+        Err(Failure::new(ErrorCode::PolicyDenied, message)
+            .with_hint("Put a file in the link's place, or pass --global to leave the project."))
+    }
+
     /// Where its own configuration is, or would be.
     pub(crate) fn file(&self) -> PathBuf {
         self.root.join(PROJECT_FILE)
@@ -121,6 +136,23 @@ mod tests {
         );
         fs::write(home.path().join(PROJECT_FILE), "").expect("written");
         assert!(find(&inside, home.path()).is_some());
+    }
+
+    #[test]
+    fn c3_a_configuration_that_is_a_link_stays_in_its_project() {
+        let home = tempfile::tempdir().expect("a home");
+        let root = home.path().join("shop");
+        fs::create_dir_all(root.join("etc")).expect("a directory");
+        fs::write(root.join("etc/tabwire.toml"), "").expect("written");
+        fs::write(home.path().join("other.toml"), "").expect("written");
+        for (target, may) in
+            [("etc/tabwire.toml", true), ("../other.toml", false), ("/nowhere/at/all", false)]
+        {
+            symlink(target, root.join(PROJECT_FILE)).expect("a link");
+            let project = find(&root, home.path()).expect("a project");
+            assert_eq!(project.check_file().is_ok(), may, "{target}");
+            fs::remove_file(root.join(PROJECT_FILE)).expect("removed");
+        }
     }
 
     #[test]

@@ -24,6 +24,10 @@ pub(crate) struct SessionFlags {
     /// Keep a profile: a name, or a directory (with a slash).
     #[arg(long, value_name = "PROFILE")]
     profile: Option<String>,
+    /// Load the extensions and native messaging hosts of a profile directory that Tabwire did not make. They run
+    /// programs: only for a profile that you trust.
+    #[arg(long)]
+    profile_extensions: bool,
     /// Attach to a running browser: a port, an http, ws or wss address, a profile directory, or a channel.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["browser", "headed", "profile"])]
     cdp: Option<String>,
@@ -89,6 +93,7 @@ impl SessionFlags {
             browser: self.browser,
             headed: (self.headed || self.headless).then_some(self.headed),
             profile: self.profile.map(absolute),
+            profile_extensions: self.profile_extensions.then_some(true),
             cdp: self.cdp.or(self.upstream.map(|Upstream(cdp)| cdp)),
             headers: read_headers(self.cdp_headers)?,
             browser_arguments: self.browser_arguments,

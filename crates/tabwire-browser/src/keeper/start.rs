@@ -18,6 +18,7 @@ use crate::limits;
 use crate::private_dir::PrivateDir;
 use crate::process_identity::ProcessIdentity;
 use crate::profile::{make_throw_away, refuse_default_profile, remove_throw_away, throw_away_home};
+use crate::profile_directory::{refuse_other_content, refuse_system};
 use crate::profile_lock::{LockState, lock_state, remove_stale_lock};
 use crate::quiet_preferences;
 use crate::sandbox::SandboxObstacle;
@@ -104,7 +105,8 @@ fn prepare_profile(
     traces: &mut Traces,
 ) -> Result<(), BrowserError> {
     let profile = &request.spec.profile;
-    refuse_default_profile(profile, None)?;
+    let real = refuse_default_profile(profile, None)?;
+    refuse_system(&real, None)?;
     if request.spec.throw_away {
         // Only below the runtime directory, where nobody keeps anything of value.
         if profile.parent() != Some(&throw_away_home(&request.runtime_dir)) {
@@ -115,7 +117,10 @@ fn prepare_profile(
         traces.throw_away = Some(profile.clone());
         quiet_preferences::write(profile, request.spec.reserved)?;
     } else {
-        PrivateDir::create(profile)?;
+        if request.spec.launcher.is_none() {
+            refuse_other_content(&real)?;
+        }
+        PrivateDir::create_or_keep(profile)?;
     }
     match remove_stale_lock(profile)? {
         LockState::Free | LockState::Stale { .. } => Ok(()),

@@ -51,6 +51,9 @@ pub struct SessionOptions {
     /// A profile's name, or a directory when it has a slash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
+    /// Loads the extensions and native messaging hosts of a profile directory that Tabwire did not make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile_extensions: Option<bool>,
     /// Attach to this browser in place of launching one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cdp: Option<String>,
@@ -180,6 +183,7 @@ impl SessionOptions {
             browser: launch(self.browser, &others.browser),
             headed: self.headed.or(others.headed.filter(|_| !attaches)),
             profile: launch(self.profile, &others.profile),
+            profile_extensions: self.profile_extensions.or(others.profile_extensions),
             cdp: self.cdp.or_else(|| others.cdp.clone().filter(|_| !launches)),
             headers: list(self.headers, &others.headers),
             browser_arguments: list(self.browser_arguments, &others.browser_arguments),
@@ -221,6 +225,11 @@ impl SessionOptions {
         note("--browser", text(&running.browser), self.browser.clone());
         note("--headed", word(running.headed), self.headed.map(|flag| word(Some(flag))));
         note("--profile", text(&running.profile), self.profile.clone());
+        note(
+            "--profile-extensions",
+            word(running.profile_extensions),
+            self.profile_extensions.map(|flag| word(Some(flag))),
+        );
         let way = self.cdp.clone().filter(|_| !self.is_way_of(running));
         note("--cdp", text(&running.cdp), way);
         note("--cdp-header", secret(&running.headers), given(&self.headers).map(|_| secret(&self.headers)));

@@ -1,10 +1,8 @@
 //! `config show|get|set|path|schema|check`: what is set, where it came from, and how to change it.
 
-use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
 use serde_json::{Value as Json, json};
 use tabwire_wire::{ErrorCode, Failure};
 
@@ -14,6 +12,7 @@ use crate::config::{
     Configuration, FileRole, SETTINGS, Setting, Sourced, Value, configuration_schema, find_setting,
     read_text, set_in_file, unknown_hint, user_file,
 };
+use crate::contained_file::{ContainedFile, Links};
 use crate::printer::table;
 use crate::project::{PROJECT_FILE, Project};
 
@@ -87,7 +86,11 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
             .with_hint(setting.meaning)
     })?;
     let (role, path) = match in_project {
-        true => (FileRole::Project, get_project(context)?.file()),
+        true => {
+            let project = get_project(context)?;
+            project.check_file()?;
+            (FileRole::Project, project.file())
+        }
         false => (FileRole::User, user_file(context.environment)),
     };
     let before = read_text(&path)?.unwrap_or_default();
@@ -97,7 +100,7 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     if role == FileRole::User {
         tabwire_browser::PrivateDir::create(&context.environment.paths.config)?;
     }
-    replace(&path, &after)?;
+    replace(role, &path, &after)?;
     let shown = value.masked(setting.kind);
     let answer = json!({"name": setting.name, "value": shown.to_json(), "path": path});
     context
@@ -106,28 +109,15 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     Ok(())
 }
 
-/// Puts a new text in a file's place in one step; its mode stays, and a link stays a link.
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+/// Puts a new text in a file's place in one step; a link stays a link, and a project's leads nowhere else.
+fn replace(role: FileRole, path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::new(ErrorCode::Internal, format!("{} cannot be written: {error}.", path.display()))
             .with_hint("Nothing was changed. Check that you may write there and that there is room.")
     };
-    let real = if path.is_symlink() { path.canonicalize().map_err(failed)? } else { path.to_owned() };
-    let mode = fs::metadata(&real).map_or(0o600, |found| found.permissions().mode() & 0o777);
-    let mut beside = real.clone().into_os_string();
-    beside.push(format!(".{}.new", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let write = || {
-        let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&beside, &real)
-    };
-    write().map_err(|error| {
-        // What is left of the attempt is of no use.
-        let _ = fs::remove_file(&beside);
-        failed(error)
-    })
+    let base = path.parent().unwrap_or(Path::new("/"));
+    let links = if role == FileRole::Project { Links::Inside } else { Links::Anywhere };
+    ContainedFile::locate(base, path, links)?.replace(text, Mode::RUSR | Mode::WUSR).map_err(failed)
 }
 
 /// A file, and whether it is there.
@@ -169,7 +159,9 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
         Some(file) => vec![file],
         None => {
             let project = Project::find_here(context.environment.home.as_deref())?;
-            let project = project.filter(|project| project.has_file).map(|project| project.file());
+            let project = project.filter(|project| project.has_file);
+            project.as_ref().map_or(Ok(()), Project::check_file)?;
+            let project = project.map(|project| project.file());
             [Some(user_file(context.environment)), project].into_iter().flatten().collect()
         }
     };

@@ -1,17 +1,21 @@
 //! `install-skill`: puts the skill text where coding agents look, and takes it away again. Touches no file that it
 //! did not write.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
 use serde::Serialize;
 use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
 use super::Context;
 use super::skill::{MARKER, skill_text};
+use crate::contained_file::{ContainedFile, Links};
 use crate::project::Project;
 use crate::skill_place::{SkillScope, SkillTool};
+
+/// The mode of a file that is new, before the umask.
+const NEW_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
 
 /// What is wanted.
 pub(super) struct Wish {
@@ -66,11 +70,16 @@ impl Place {
 pub(super) fn run(context: &Context<'_>, wish: &Wish) -> Result<(), Failure> {
     let text = skill_text();
     let mut places = Vec::new();
-    for path in files(context, wish)? {
+    let base = base(context, wish.scope)?;
+    let links = if wish.scope == SkillScope::Project { Links::Inside } else { Links::Anywhere };
+    for path in files(&base, wish) {
+        let locate = || ContainedFile::locate(&base, &path, links);
         let outcome = match wish.deed {
             Deed::Print => Outcome::Planned,
-            Deed::Install => install(&path, &text).map_err(|error| unwritable(&path, &error))?,
-            Deed::Uninstall => uninstall(&path).map_err(|error| unwritable(&path, &error))?,
+            // A link or a directory is never ours.
+            _ if path.symlink_metadata().is_ok_and(|found| !found.is_file()) => Outcome::LeftAlone,
+            Deed::Install => install(&locate()?, &text).map_err(|error| unwritable(&path, &error))?,
+            Deed::Uninstall => uninstall(&locate()?).map_err(|error| unwritable(&path, &error))?,
         };
         places.push(Place { path, outcome });
     }
@@ -88,73 +97,64 @@ pub(super) fn run(context: &Context<'_>, wish: &Wish) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The files that are meant, each once: several tools read the same.
-fn files(context: &Context<'_>, wish: &Wish) -> Result<Vec<PathBuf>, Failure> {
-    let base = match wish.scope {
+/// The directory that skills are put below.
+fn base(context: &Context<'_>, scope: SkillScope) -> Result<PathBuf, Failure> {
+    match scope {
         SkillScope::Project => match Project::find_here(context.environment.home.as_deref())? {
-            Some(project) => project.root,
-            None => std::env::current_dir().map_err(|error| unwritable(Path::new("."), &error))?,
+            Some(project) => Ok(project.root),
+            None => std::env::current_dir().map_err(|error| unwritable(Path::new("."), &error)),
         },
         SkillScope::User => context.environment.home.clone().ok_or_else(|| {
             Failure::new(ErrorCode::BadArgs, "There is no home directory: HOME is not set.")
                 .with_hint("Use --project, or set HOME.")
-        })?,
-    };
-    let tools = if wish.tools.is_empty() { SkillTool::detect(&base, wish.scope) } else { wish.tools.clone() };
-    let mut files: Vec<PathBuf> = tools.iter().filter_map(|tool| tool.file(&base, wish.scope)).collect();
-    files.sort();
-    files.dedup();
-    Ok(files)
+        }),
+    }
 }
 
-/// What is at a path.
+/// The files that are meant, each once: several tools read the same.
+fn files(base: &Path, wish: &Wish) -> Vec<PathBuf> {
+    let tools = if wish.tools.is_empty() { SkillTool::detect(base, wish.scope) } else { wish.tools.clone() };
+    let mut files: Vec<PathBuf> = tools.iter().filter_map(|tool| tool.file(base, wish.scope)).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// What is at a place.
 enum Found {
     Nothing,
     Ours(String),
     Foreign,
 }
 
-/// Looks at a path; a link or a directory is never ours.
-fn look(path: &Path) -> std::io::Result<Found> {
-    let about = match std::fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Found::Nothing),
+fn look(file: &ContainedFile) -> std::io::Result<Found> {
+    Ok(match file.read() {
+        Ok(None) => Found::Nothing,
+        Ok(Some(text)) if text.contains(MARKER) => Found::Ours(text),
+        Ok(Some(_)) => Found::Foreign,
+        // What is no text was not written by us.
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidData => Found::Foreign,
         Err(error) => return Err(error),
-        Ok(about) => about,
-    };
-    if !about.is_file() {
-        return Ok(Found::Foreign);
-    }
-    let text = String::from_utf8_lossy(&std::fs::read(path)?).into_owned();
-    Ok(if text.contains(MARKER) { Found::Ours(text) } else { Found::Foreign })
+    })
 }
 
-fn install(path: &Path, text: &str) -> std::io::Result<Outcome> {
-    let outcome = match look(path)? {
+fn install(file: &ContainedFile, text: &str) -> std::io::Result<Outcome> {
+    let outcome = match look(file)? {
         Found::Foreign => return Ok(Outcome::LeftAlone),
         Found::Ours(current) if current == text => return Ok(Outcome::Current),
         Found::Ours(_) => Outcome::Updated,
         Found::Nothing => Outcome::Installed,
     };
-    let folder = path.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    // Beside it first, so that a reader never sees half of it.
-    let fresh = folder.join(format!(".SKILL.md.{}", std::process::id()));
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).open(&fresh)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let placed = written.and_then(|()| std::fs::rename(&fresh, path));
-    if placed.is_err() {
-        let _ = std::fs::remove_file(&fresh);
-    }
-    placed.map(|()| outcome)
+    file.replace(text, NEW_MODE).map(|()| outcome)
 }
 
-fn uninstall(path: &Path) -> std::io::Result<Outcome> {
-    match look(path)? {
+fn uninstall(file: &ContainedFile) -> std::io::Result<Outcome> {
+    match look(file)? {
         Found::Nothing => return Ok(Outcome::NotThere),
         Found::Foreign => return Ok(Outcome::LeftAlone),
-        Found::Ours(_) => std::fs::remove_file(path)?,
+        Found::Ours(_) => file.remove()?,
     }
-    if let Some(folder) = path.parent() {
+    if let Some(folder) = file.path().parent() {
         // Fails when something else is in it, and then it stays.
         let _ = std::fs::remove_dir(folder);
     }

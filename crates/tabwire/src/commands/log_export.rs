@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tabwire_daemon::{Wanted, refuse_protected};
 use tabwire_journal::{Filter, JournalError, Row, csv_heading, csv_line};
 use tabwire_wire::{ErrorCode, Failure};
 
@@ -27,6 +28,13 @@ pub(super) fn run(
             Err(Trouble::Failed(failure)) => Err(failure),
         },
         Some(path) => {
+            let here = std::env::current_dir().unwrap_or_default();
+            let below = match path.strip_prefix(&here) {
+                Ok(below) => below,
+                Err(_) if path.is_absolute() => path.file_name().map_or(path.as_path(), Path::new),
+                Err(_) => &path,
+            };
+            refuse_protected(below, Wanted::File)?;
             let rows = write_file(context, filter, csv, &path)?;
             let answer = json!({"rows": rows, "path": path});
             context.printer.answer(&answer, || format!("{rows} rows are in {}.", path.display()));
@@ -42,14 +50,15 @@ enum Trouble {
 }
 
 /// Writes beside the file and gives it its name at the end, so that half an export never passes for a whole one.
+/// Replaces nothing.
 fn write_file(context: &Context<'_>, filter: Filter, csv: bool, path: &Path) -> Result<u64, Failure> {
     let mut part = path.as_os_str().to_owned();
-    part.push(".part");
+    part.push(format!(".{}.part", std::process::id()));
     let part = PathBuf::from(part);
-    let opened = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&part);
+    let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part);
     let mut output = BufWriter::new(opened.map_err(|error| unwritable(&part, &error))?);
     let written = match write_rows(context, filter, csv, &mut output) {
-        Ok(rows) => output.flush().and_then(|()| std::fs::rename(&part, path)).map(|()| rows),
+        Ok(rows) => output.flush().and_then(|()| give_name(&part, path)).map(|()| rows),
         Err(Trouble::Output(error)) => Err(error),
         Err(Trouble::Failed(failure)) => {
             let _ = std::fs::remove_file(&part);
@@ -60,6 +69,18 @@ fn write_file(context: &Context<'_>, filter: Filter, csv: bool, path: &Path) -> 
         let _ = std::fs::remove_file(&part);
         unwritable(path, &error)
     })
+}
+
+/// Gives a whole file its name; fails when anything of that name is there.
+fn give_name(part: &Path, path: &Path) -> std::io::Result<()> {
+    match std::fs::hard_link(part, path) {
+        // The file has its name; a second one is no harm.
+        Ok(()) => drop(std::fs::remove_file(part)),
+        Err(error) if path.symlink_metadata().is_ok() => return Err(error),
+        // A file system without links.
+        Err(_) => std::fs::rename(part, path)?,
+    }
+    Ok(())
 }
 
 fn write_rows(

@@ -40,7 +40,7 @@ impl Configuration {
         built.take_user_file(&user_file(environment), home)?;
         if let Some(project) = project {
             if project.has_file {
-                built.take_project_file(&project.root, &project.file(), home)?;
+                built.take_project_file(&project, environment)?;
             }
             built.project = Some(project);
         }
@@ -75,7 +75,8 @@ impl Configuration {
         if role == FileRole::Project {
             let mut built = Self::without_files();
             built.take_user_file(&user_file(environment), home)?;
-            built.judge(&layer, path.parent().unwrap_or(Path::new("/")), path)?;
+            let root = path.parent().unwrap_or(Path::new("/"));
+            built.judge(&layer, root, path, &user_file(environment))?;
         }
         Ok(layer)
     }
@@ -90,9 +91,11 @@ impl Configuration {
         Ok(())
     }
 
-    fn take_project_file(&mut self, root: &Path, path: &Path, home: Option<&Path>) -> Result<(), Failure> {
-        let layer = Layer::read(path, home)?;
-        self.judge(&layer, root, path)?;
+    fn take_project_file(&mut self, project: &Project, environment: &Environment) -> Result<(), Failure> {
+        let path = project.file();
+        project.check_file()?;
+        let layer = Layer::read(&path, environment.home.as_deref())?;
+        self.judge(&layer, &project.root, &path, &user_file(environment))?;
         let path: Arc<Path> = Arc::from(path);
         for Entry { setting, value, line, .. } in layer.entries {
             let origin = Origin::ProjectFile { path: Arc::clone(&path), line };
@@ -102,22 +105,20 @@ impl Configuration {
     }
 
     /// Refuses what a project's file may not set on top of what is set so far.
-    fn judge(&self, layer: &Layer, root: &Path, path: &Path) -> Result<(), Failure> {
+    fn judge(&self, layer: &Layer, root: &Path, path: &Path, user: &Path) -> Result<(), Failure> {
         for Entry { setting, value, line, .. } in &layer.entries {
-            let kind = setting.kind;
-            let before = self.find(setting.key).map(|sourced| sourced.value.clone());
-            let before = before.or_else(|| built_in(setting.key));
-            let judged = Judged { value, kind, root, before: before.as_ref() };
+            let before = self.find(setting.key).map(|sourced| &sourced.value);
+            let judged = Judged { value, root, before };
             setting.project.judge(&judged).map_err(|why| {
                 let name = setting.name;
                 let message =
                     format!("{}:{line}: a project may not set `{name}` like this: {why}.", path.display());
-                let hint = match setting.flag {
-                    Some(flag) => {
-                        format!("Set it for yourself with `tabwire config set {name} VALUE`, or with {flag}.")
-                    }
-                    None => format!("Set it for yourself with `tabwire config set {name} VALUE`."),
-                };
+                let flag = setting.flag.map(|flag| format!(", or pass {flag}")).unwrap_or_default();
+                let hint = format!(
+                    "Remove the line. If you want it, put it into your own file {} with `tabwire config set \
+                     {name} VALUE`{flag}.",
+                    user.display()
+                );
                 Failure::new(ErrorCode::PolicyDenied, message).with_hint(hint)
             })?;
         }
@@ -289,7 +290,7 @@ mod tests {
             ..Environment::below(home.path())
         };
         built.take_user_file(&user_file(&environment), None)?;
-        built.take_project_file(&root, &file, None)?;
+        built.take_project_file(&Project::find(&root, None)?.expect("a project"), &environment)?;
         built.take_variables(&environment)?;
         built.take_flags(
             &environment,
@@ -318,19 +319,27 @@ mod tests {
     }
 
     #[test]
-    fn t36_a_project_that_reaches_too_far_is_refused_with_the_line() {
+    fn c3_l7_a_project_that_reaches_too_far_is_refused_with_the_line() {
         for (user, project, name) in [
-            ("", "browser = \"./evil\"", "browser"),
+            ("", "browser = \"chrome\"", "browser"),
+            ("", "profile = \"work\"", "profile"),
+            ("", "\nprofile = \"./p\"", "profile"),
             ("", "\nbrowser_args = [\"--no-sandbox\"]", "browser_args"),
-            ("", "cdp = \"ws://evil.example/x\"", "cdp"),
+            ("", "cdp = \"9222\"", "cdp"),
+            ("", "proxy = \"http://127.0.0.1:80\"", "proxy"),
             ("", "roots = [\"/\"]", "roots"),
+            ("", "policy = \"open\"", "policy"),
+            ("policy = \"open\"", "policy = \"open\"", "policy"),
             ("policy = \"guarded\"", "policy = \"open\"", "policy"),
+            ("timeout = 5", "timeout = 6", "timeout"),
         ] {
             let failure = load(user, project, &[]).expect_err(project);
             assert_eq!(failure.code, ErrorCode::PolicyDenied, "{failure:?}");
             let line = 1 + project.matches('\n').count();
             assert!(failure.message.contains(&format!("tabwire.toml:{line}: ")), "{failure:?}");
-            assert!(failure.hint.is_some_and(|hint| hint.contains(&format!("config set {name}"))));
+            let hint = failure.hint.unwrap_or_default();
+            assert!(hint.contains("config/config.toml"), "{hint}");
+            assert!(hint.contains(&format!("config set {name}")), "{hint}");
         }
         assert!(load("policy = \"open\"", "policy = \"guarded\"", &[]).is_ok());
     }

@@ -1,13 +1,10 @@
 //! What a project's file may set: somebody else wrote it, so it decides nothing that reaches beyond the project (T36).
 //! Knows nothing of files and lines.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
-use tabwire_browser::AttachAddress;
-use url::Url;
+use tabwire_wire::api::PolicyProfile;
 
-use super::setting::Kind;
 use super::value::Value;
 
 /// Whether a project's file may set something.
@@ -32,10 +29,9 @@ pub(crate) enum ProjectRule {
 /// A value that a project's file sets, and what it is judged by.
 pub(crate) struct Judged<'a> {
     pub(crate) value: &'a Value,
-    pub(crate) kind: Kind,
     /// The project's directory.
     pub(crate) root: &'a Path,
-    /// What holds without the project.
+    /// What the user's own file sets.
     pub(crate) before: Option<&'a Value>,
 }
 
@@ -50,76 +46,54 @@ impl ProjectRule {
     }
 }
 
-/// A kind or a channel; a path would run a program of the project's choice.
-pub(crate) fn no_executable(judged: &Judged<'_>) -> Result<(), &'static str> {
+/// The guarded policy and no other: each program has a default of its own, and none of them is narrower.
+pub(crate) fn only_guarded(judged: &Judged<'_>) -> Result<(), &'static str> {
     match judged.value {
-        Value::Text(text) if !text.contains('/') => Ok(()),
-        _ => Err("it would choose a program to run"),
+        Value::Text(text) if text == PolicyProfile::Guarded.as_str() => Ok(()),
+        _ => Err("it would allow more than you may have meant"),
     }
 }
 
-/// A name, or a directory of the project.
-pub(crate) fn inside_if_path(judged: &Judged<'_>) -> Result<(), &'static str> {
+/// A limit that is turned on.
+pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
     match judged.value {
-        Value::Text(text) if !text.contains('/') => Ok(()),
-        Value::Text(text) if is_inside(judged.root, Path::new(text)) => Ok(()),
-        _ => Err("the directory is outside of the project"),
+        Value::Switch(true) => Ok(()),
+        _ => Err("it would lift a limit"),
     }
 }
 
-/// Directories of the project.
+/// A time that is not longer than the user's.
+pub(crate) fn no_longer(judged: &Judged<'_>) -> Result<(), &'static str> {
+    match (judged.value, judged.before) {
+        (Value::Time(wish), Some(Value::Time(before))) if wish > before => Err("it is longer than yours"),
+        (Value::Time(_), _) => Ok(()),
+        _ => Err("it is no time"),
+    }
+}
+
+/// Directories of the project, inside the user's own ones.
 pub(crate) fn inside(judged: &Judged<'_>) -> Result<(), &'static str> {
-    match judged.value {
-        Value::List(parts) if parts.iter().all(|part| is_inside(judged.root, Path::new(part))) => Ok(()),
-        _ => Err("a directory is outside of the project"),
+    let Value::List(parts) = judged.value else { return Err("it is no list of directories") };
+    for part in parts.iter().map(Path::new) {
+        let Some(below) = below(judged.root, part) else {
+            return Err("a directory is outside of the project");
+        };
+        if below.components().any(|name| name.as_os_str().as_encoded_bytes().starts_with(b".")) {
+            return Err("a directory whose name begins with a dot holds tools' configuration");
+        }
+        if let Some(Value::List(own)) = judged.before
+            && !own.iter().any(|own| self::below(Path::new(own), part).is_some())
+        {
+            return Err("a directory is outside of your own roots");
+        }
     }
+    Ok(())
 }
 
-/// A browser that this machine's loopback address reaches.
-pub(crate) fn loopback_browser(judged: &Judged<'_>) -> Result<(), &'static str> {
-    let Value::Text(text) = judged.value else { return Err("it is no address") };
-    match AttachAddress::parse(text) {
-        Ok(AttachAddress::Http(url) | AttachAddress::Websocket(url)) if is_loopback(&url) => Ok(()),
-        Ok(AttachAddress::Http(_) | AttachAddress::Websocket(_)) => Err("the address is not on this machine"),
-        _ => Err("it would attach to a browser with logins of yours"),
-    }
-}
-
-/// A proxy on this machine.
-pub(crate) fn loopback_address(judged: &Judged<'_>) -> Result<(), &'static str> {
-    let Value::Text(text) = judged.value else { return Err("it is no address") };
-    let with_scheme = if text.contains("://") { text.clone() } else { format!("http://{text}") };
-    // Chromium also takes lists, e.g. `http=a;https=b`; they are no addresses and refused.
-    if Url::parse(&with_scheme).is_ok_and(|url| is_loopback(&url)) {
-        Ok(())
-    } else {
-        Err("all traffic would go to another machine")
-    }
-}
-
-/// Nothing wider than what holds without the project.
-pub(crate) fn no_wider(judged: &Judged<'_>) -> Result<(), &'static str> {
-    let Kind::Choice(words) = judged.kind else { return Err("it cannot be compared") };
-    let place = |value: &Value| match value {
-        Value::Text(text) => words.iter().position(|word| word == text),
-        _ => None,
-    };
-    match (place(judged.value), judged.before.and_then(place)) {
-        (Some(wish), Some(before)) if wish <= before => Ok(()),
-        _ => Err("it would allow more than you do"),
-    }
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let host = url.host_str().unwrap_or_default();
-    let address: Option<IpAddr> = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
-    host == "localhost" || address.is_some_and(|address| address.is_loopback())
-}
-
-/// Whether a path is in a directory after links are followed, as far as it exists.
-fn is_inside(root: &Path, path: &Path) -> bool {
-    let (Ok(root), Some(real)) = (root.canonicalize(), resolved(path)) else { return false };
-    real.starts_with(root)
+/// The way from a directory to a path inside it, after links are followed as far as it exists.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    let root = root.canonicalize().ok()?;
+    resolved(path)?.strip_prefix(root).ok().map(Path::to_owned)
 }
 
 /// The real path of what exists, with the rest as written; the rest has no `..` any more.
@@ -133,14 +107,16 @@ fn resolved(path: &Path) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::symlink;
+    use std::time::Duration;
 
     use super::*;
-    use crate::config::setting::{Key, find_setting};
+    use crate::config::setting::{Key, Setting};
+    use crate::config::settings::SETTINGS;
 
     fn judge(key: Key, value: Value, root: &Path, before: Option<&Value>) -> Result<(), &'static str> {
         let setting = key.setting();
         let value = value.seen_from(setting.kind, root, Some(Path::new("/elsewhere/somebody")));
-        setting.project.judge(&Judged { value: &value, kind: setting.kind, root, before })
+        setting.project.judge(&Judged { value: &value, root, before })
     }
 
     fn text(text: &str) -> Value {
@@ -148,87 +124,76 @@ mod tests {
     }
 
     #[test]
-    fn t36_a_project_chooses_no_program_and_no_flag() {
-        let root = Path::new("/");
-        for (browser, may) in
-            [("chromium", true), ("chrome-beta", true), ("./run", false), ("/bin/sh", false), ("~/x", false)]
-        {
-            assert_eq!(judge(Key::Browser, text(browser), root, None).is_ok(), may, "{browser}");
-        }
-        for name in ["browser_args", "allow_dangerous_browser_args", "cdp_headers", "port", "linger", "log"] {
-            let setting = find_setting(name).expect("a setting");
-            assert!(matches!(setting.project, ProjectRule::Never { .. }), "{name}");
+    fn c3_l7_this_is_all_that_a_project_may_set() {
+        let is_allowed = |setting: &&Setting| !matches!(setting.project, ProjectRule::Never { .. });
+        let allowed: Vec<_> = SETTINGS.iter().filter(is_allowed).map(|setting| setting.name).collect();
+        let limited =
+            ["headed", "policy", "roots", "session", "single_client", "timeout", "viewport", "window"];
+        let mut expected = [&["base_url"][..], &limited].concat();
+        expected.sort_unstable();
+        let mut sorted = allowed.clone();
+        sorted.sort_unstable();
+        assert_eq!(
+            sorted, expected,
+            "a setting that grants, chooses or runs something is none of a project's"
+        );
+    }
+
+    #[test]
+    fn c3_a_project_may_only_ask_for_the_guarded_policy() {
+        let root = Path::new("/p");
+        let (open, guarded) = (text("open"), text("guarded"));
+        for before in [None, Some(&open), Some(&guarded)] {
+            assert!(judge(Key::Policy, guarded.clone(), root, before).is_ok(), "{before:?}");
+            assert!(judge(Key::Policy, open.clone(), root, before).is_err(), "{before:?}");
         }
     }
 
     #[test]
-    fn t36_a_project_reaches_no_other_machine() {
+    fn c3_a_project_only_lowers_limits() {
         let root = Path::new("/p");
-        for (address, may) in [
-            ("9222", true),
-            ("http://127.0.0.1:9222", true),
-            ("ws://[::1]:9222/devtools/browser/x", true),
-            ("localhost:9222", true),
-            ("ws://10.0.0.1:9222/x", false),
-            ("wss://127.0.0.1.evil.example/x", false),
-            ("http://user@evil.example:9222", false),
-            ("chrome", false),
-            ("/elsewhere/somebody/.config/chromium", false),
-        ] {
-            assert_eq!(judge(Key::Cdp, text(address), root, None).is_ok(), may, "{address}");
+        let time = |seconds| Value::Time(Duration::from_secs(seconds));
+        for (wish, before, may) in
+            [(5, Some(10), true), (10, Some(10), true), (11, Some(10), false), (90, None, true)]
+        {
+            let before = before.map(time);
+            assert_eq!(judge(Key::Timeout, time(wish), root, before.as_ref()).is_ok(), may, "{wish}");
         }
-        for (proxy, may) in [
-            ("http://127.0.0.1:8080", true),
-            ("localhost:8080", true),
-            ("socks5://[::1]:1080", true),
-            ("http://evil.example:8080", false),
-            ("http=evil.example;https=127.0.0.1", false),
-        ] {
-            assert_eq!(judge(Key::Proxy, text(proxy), root, None).is_ok(), may, "{proxy}");
-        }
+        assert!(judge(Key::SingleClient, Value::Switch(true), root, None).is_ok());
+        assert!(judge(Key::SingleClient, Value::Switch(false), root, None).is_err());
     }
 
     #[test]
     fn t36_a_project_stays_in_its_directory() {
         let home = tempfile::tempdir().expect("a directory");
         let root = home.path().join("project");
-        std::fs::create_dir_all(root.join("data")).expect("a directory");
-        std::fs::create_dir_all(home.path().join("other")).expect("a directory");
+        for folder in ["project/data", "project/.git", "other"] {
+            std::fs::create_dir_all(home.path().join(folder)).expect("a directory");
+        }
         symlink(home.path().join("other"), root.join("way-out")).expect("a link");
+        symlink(root.join(".git"), root.join("way-to-hooks")).expect("a link");
         symlink("/nowhere/at/all", root.join("dangling")).expect("a link");
-        for (path, may) in [
-            ("data", true),
-            ("not/there/yet", true),
-            (".", true),
-            ("..", false),
-            ("../other", false),
-            ("data/../../other", false),
-            ("way-out", false),
-            ("way-out/deeper", false),
-            ("dangling", false),
-            ("/etc", false),
-            ("~/x", false),
+        let own = Value::List(vec![root.join("data").display().to_string()]);
+        for (path, may, may_below_own) in [
+            ("data", true, true),
+            ("data/deeper", true, true),
+            ("not/there/yet", true, false),
+            (".", true, false),
+            ("..", false, false),
+            ("../other", false, false),
+            ("data/../../other", false, false),
+            ("way-out", false, false),
+            ("way-out/deeper", false, false),
+            ("dangling", false, false),
+            (".git", false, false),
+            ("data/.hidden", false, false),
+            ("way-to-hooks", false, false),
+            ("/etc", false, false),
+            ("~/x", false, false),
         ] {
             let roots = Value::List(vec![path.to_owned()]);
-            assert_eq!(judge(Key::Roots, roots, &root, None).is_ok(), may, "{path}");
-            let profile = if path.contains('/') { path.to_owned() } else { format!("./{path}") };
-            assert_eq!(judge(Key::Profile, text(&profile), &root, None).is_ok(), may, "{profile}");
-        }
-        assert!(judge(Key::Profile, text("work"), &root, None).is_ok());
-    }
-
-    #[test]
-    fn t36_a_project_narrows_and_never_widens() {
-        let root = Path::new("/p");
-        let (open, guarded) = (text("open"), text("guarded"));
-        for (wish, before, may) in [
-            (&guarded, Some(&open), true),
-            (&open, Some(&open), true),
-            (&guarded, Some(&guarded), true),
-            (&open, Some(&guarded), false),
-            (&open, None, false),
-        ] {
-            assert_eq!(judge(Key::Policy, wish.clone(), root, before).is_ok(), may, "{wish:?} {before:?}");
+            assert_eq!(judge(Key::Roots, roots.clone(), &root, None).is_ok(), may, "{path}");
+            assert_eq!(judge(Key::Roots, roots, &root, Some(&own)).is_ok(), may_below_own, "{path}");
         }
     }
 }

@@ -39,6 +39,7 @@ impl Configuration {
             cdp: upstream.filter(|way| way != SessionOptions::LAUNCH),
             browser: text(Key::Browser),
             profile: text(Key::Profile),
+            profile_extensions: switch(Key::ProfileExtensions),
             headed: switch(Key::Headed),
             proxy: text(Key::Proxy),
             window: size(Key::Window),

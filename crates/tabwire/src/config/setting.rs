@@ -11,6 +11,7 @@ pub(crate) enum Key {
     Browser,
     Headed,
     Profile,
+    ProfileExtensions,
     Isolation,
     Window,
     Viewport,

@@ -7,6 +7,8 @@ use super::setting::{Key, Kind, Setting};
 const SHARED: &str = "the daemon serves all projects";
 /// Why a project may not set what is passed to the browser's program.
 const FLAGS: &str = "flags can run programs and weaken the browser";
+/// Why a project may not set what keeps or shares cookies.
+const LOGINS: &str = "it would keep or share logins";
 
 /// The settings, in the order of the reference page.
 pub(crate) static SETTINGS: &[Setting] = &[
@@ -38,10 +40,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Which browser to launch: a kind (`chromium`, `chrome`, `edge`, `brave`), a channel (`chrome-beta`) or the path of an executable.",
         variable: Some("TABWIRE_BROWSER"),
         flag: Some("--browser"),
-        project: ProjectRule::Judged {
-            judge: project_rule::no_executable,
-            limits: "a kind or a channel, not a path",
-        },
+        project: ProjectRule::Never { why: "it would choose a browser" },
     },
     Setting {
         key: Key::Headed,
@@ -61,10 +60,17 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "The profile that is kept: a name, or a directory (with a slash). A throw-away one if left out.",
         variable: Some("TABWIRE_PROFILE"),
         flag: Some("--profile"),
-        project: ProjectRule::Judged {
-            judge: project_rule::inside_if_path,
-            limits: "a name, or a directory of the project",
-        },
+        project: ProjectRule::Never { why: "a profile holds logins, and programs that the browser runs" },
+    },
+    Setting {
+        key: Key::ProfileExtensions,
+        name: "profile_extensions",
+        kind: Kind::Switch,
+        default: Some("false"),
+        meaning: "Whether the extensions and native messaging hosts of a profile directory are loaded that Tabwire did not make. They run programs.",
+        variable: Some("TABWIRE_PROFILE_EXTENSIONS"),
+        flag: Some("--profile-extensions"),
+        project: ProjectRule::Never { why: "extensions and their hosts run programs" },
     },
     Setting {
         key: Key::Isolation,
@@ -74,7 +80,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "What a session shares with others: nothing (`own` browser), a browser (`context`: own logins in a shared one), or logins as well (`shared`: own tabs).",
         variable: Some("TABWIRE_ISOLATION"),
         flag: Some("--isolation"),
-        project: ProjectRule::May,
+        project: ProjectRule::Never { why: LOGINS },
     },
     Setting {
         key: Key::Window,
@@ -104,10 +110,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "A proxy for all traffic, e.g. `http://host:port`.",
         variable: Some("TABWIRE_PROXY"),
         flag: Some("--proxy"),
-        project: ProjectRule::Judged {
-            judge: project_rule::loopback_address,
-            limits: "an address of this machine",
-        },
+        project: ProjectRule::Never { why: "all traffic would go through it" },
     },
     Setting {
         key: Key::Upstream,
@@ -127,10 +130,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Attach to a running browser in place of launching one: a port, an `http`, `ws` or `wss` address, a profile directory, or a channel.",
         variable: Some("TABWIRE_CDP"),
         flag: Some("--cdp"),
-        project: ProjectRule::Judged {
-            judge: project_rule::loopback_browser,
-            limits: "a port or an address of this machine",
-        },
+        project: ProjectRule::Never { why: "it would choose a browser, which may be one with your logins" },
     },
     Setting {
         key: Key::CdpHeaders,
@@ -170,7 +170,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Whether one CDP client is served at a time.",
         variable: Some("TABWIRE_SINGLE_CLIENT"),
         flag: Some("--single-client"),
-        project: ProjectRule::May,
+        project: ProjectRule::Judged { judge: project_rule::only_on, limits: "only `true`" },
     },
     Setting {
         key: Key::SaveState,
@@ -180,7 +180,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Whether a session's cookies and storage are saved, and restored in its next browser.",
         variable: Some("TABWIRE_SAVE_STATE"),
         flag: Some("--save-state"),
-        project: ProjectRule::May,
+        project: ProjectRule::Never { why: LOGINS },
     },
     Setting {
         key: Key::StatePassphraseFile,
@@ -199,11 +199,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: Some("open"),
         meaning: "What may be done: `open`, or `guarded`, which refuses what was not granted, reading included.",
         variable: Some("TABWIRE_POLICY"),
-        flag: None,
-        project: ProjectRule::Judged {
-            judge: project_rule::no_wider,
-            limits: "nothing wider than without it",
-        },
+        flag: Some("--policy"),
+        project: ProjectRule::Judged { judge: project_rule::only_guarded, limits: "only `guarded`" },
     },
     Setting {
         key: Key::Capture,
@@ -213,7 +210,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Whether evidence of every action is kept: picture, Markdown, HTML, console lines and what changed.",
         variable: Some("TABWIRE_CAPTURE"),
         flag: Some("--capture"),
-        project: ProjectRule::May,
+        project: ProjectRule::Never { why: "what is recorded is yours to say" },
     },
     Setting {
         key: Key::Timeout,
@@ -223,7 +220,10 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "How long a command may take, e.g. `10s`, `500ms`, `2m`; a number is seconds. Each action has its own if left out, mostly 30 s.",
         variable: Some("TABWIRE_TIMEOUT"),
         flag: Some("--timeout"),
-        project: ProjectRule::May,
+        project: ProjectRule::Judged {
+            judge: project_rule::no_longer,
+            limits: "nothing longer than your own, if you set one",
+        },
     },
     Setting {
         key: Key::Roots,
@@ -233,7 +233,10 @@ pub(crate) static SETTINGS: &[Setting] = &[
         meaning: "Directories that files may be read from and written to. The working directory if left out. In the variable they are separated by colons.",
         variable: Some("TABWIRE_ROOTS"),
         flag: Some("--root"),
-        project: ProjectRule::Judged { judge: project_rule::inside, limits: "directories of the project" },
+        project: ProjectRule::Judged {
+            judge: project_rule::inside,
+            limits: "directories of the project without a leading dot, inside your own roots if you set some",
+        },
     },
     Setting {
         key: Key::Port,

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use tabwire_browser::atomic_file;
+
 use super::steward::Steward;
 use crate::chrome::lifecycle::Found;
 
@@ -26,7 +28,7 @@ impl ActivePort {
         }
         let content = format!("{}\n{}", steward.port(), steward.path());
         // A launcher that needs it will say so.
-        std::fs::write(&path, &content).ok()?;
+        atomic_file::write(&path, content.as_bytes()).ok()?;
         Some(Self { path, content })
     }
 }

@@ -84,8 +84,12 @@ fn ask_program(
 
 fn start(executable: &Path, paths: &Paths, deadline: Instant) -> Result<BrowserDescriptor, Failure> {
     let id = new_browser_id()?;
-    let homes =
-        ProfileHomes { runtime_dir: paths.runtime.clone(), data_dir: paths.data.clone(), config_home: None };
+    let homes = ProfileHomes {
+        runtime_dir: paths.runtime.clone(),
+        data_dir: paths.data.clone(),
+        config_home: None,
+        home: None,
+    };
     let profile = ProfileChoice::ThrowAway.resolve(&id, &homes)?;
     let mut spec = LaunchSpec::new(id, executable.to_owned(), profile);
     spec.throw_away = true;

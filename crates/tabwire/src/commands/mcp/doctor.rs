@@ -1,6 +1,8 @@
 //! `mcp doctor`: starts the server as a client would, greets it, and uses a tool.
 
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Instant;
@@ -10,7 +12,7 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use super::super::Context;
 use super::client_program::ClientProgram;
-use super::install::{NAME, find_entry, find_file};
+use super::install::{NAME, find_entry, find_file, find_program};
 use crate::limits::MCP_GREETING_DEADLINE;
 
 pub(super) fn run(
@@ -21,11 +23,15 @@ pub(super) fn run(
     let line = match client.filter(|client| *client != ClientProgram::Json) {
         Some(client) => {
             let file = find_file(context, client, is_project)?;
-            find_entry(client, &file)?.ok_or_else(|| {
-                let message = format!("{} has no entry of {NAME}.", file.display());
+            let line = find_entry(client, &file)?.ok_or_else(|| {
+                let message = format!("{} has no entry of {NAME}.", file.path.display());
                 Failure::new(ErrorCode::NotActionable, message)
                     .with_hint("Run `tabwire mcp install` for this client.")
-            })?
+            })?;
+            if is_project {
+                check_own(&line, &file.path, context.environment.path.as_deref())?;
+            }
+            line
         }
         None => {
             let own = std::env::current_exe().map_err(|error| broken(&error.to_string()))?;
@@ -53,6 +59,26 @@ pub(super) fn run(
         format!("`{}` answers in {greeting_ms} ms: MCP {version}, {count} tools.", line.join(" "))
     });
     Ok(())
+}
+
+/// Refuses a command line of a project's file that is not this program as an MCP server: a repository chooses no
+/// program.
+fn check_own(line: &[String], file: &Path, path: Option<&OsStr>) -> Result<(), Failure> {
+    let (program, arguments) = line.split_first().ok_or_else(|| broken("it has no command"))?;
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    let found = if program.contains('/') { Some(program.into()) } else { find_program(program, path) };
+    let is_own = own.is_some() && found.and_then(|found| found.canonicalize().ok()) == own;
+    // Behind `mcp` comes an option, not another command.
+    let is_server = arguments.first().is_some_and(|word| word == "mcp")
+        && arguments.get(1).is_none_or(|word| word.starts_with("--"));
+    if is_own && is_server {
+        return Ok(());
+    }
+    let message = format!("{} starts `{}`, which is not this program.", file.display(), line.join(" "));
+    Err(Failure::new(ErrorCode::PolicyDenied, message).with_hint(
+        "A project's file does not choose what is run. Look at the entry, and write it anew with `tabwire mcp install \
+         --project`.",
+    ))
 }
 
 /// A server that was started to be tried.

@@ -1,8 +1,9 @@
 //! `mcp install` and `mcp uninstall`: one entry in a client's own file, and nothing else of it.
 
-use std::io::Write;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::Mode;
 use serde_json::json;
 use tabwire_wire::{ErrorCode, Failure};
 
@@ -10,6 +11,7 @@ use super::super::Context;
 use super::client_program::{ClientProgram, Form, Scope};
 use super::json_members::{find_member, remove_member, set_member};
 use super::toml_table::{remove_table, set_table};
+use crate::contained_file::{ContainedFile, Links};
 use crate::project::Project;
 
 /// What the server is called in clients' files.
@@ -17,6 +19,22 @@ pub(super) const NAME: &str = "tabwire";
 
 /// The end of a copy's name that is kept of a file before it is changed.
 const BACKUP: &str = "before-tabwire";
+
+/// The mode of a file that is new, before the umask.
+const NEW_MODE: Mode = Mode::RUSR.union(Mode::WUSR).union(Mode::RGRP).union(Mode::ROTH);
+
+/// A client's file, and the directory that links on its way may not leave.
+pub(super) struct ClientFile {
+    pub(super) path: PathBuf,
+    base: PathBuf,
+    links: Links,
+}
+
+impl ClientFile {
+    fn locate(&self) -> Result<ContainedFile, Failure> {
+        ContainedFile::locate(&self.base, &self.path, self.links)
+    }
+}
 
 /// What to do with a client's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,27 +60,28 @@ pub(super) fn run(
         print(context, client, is_project, &command, &arguments);
         return Ok(());
     };
-    let before = read(&file)?;
+    let contained = file.locate()?;
+    let before = contained.read().map_err(|error| unwritable(&file.path, &error))?;
     let after = match deed {
         Deed::Uninstall => without_entry(client, before.as_deref().unwrap_or_default()),
         Deed::Install | Deed::Print => {
             with_entry(client, before.as_deref().unwrap_or_default(), &command, &arguments).map(Some)
         }
     };
-    let after = after.map_err(|what| unreadable(&file, &what))?;
+    let after = after.map_err(|what| unreadable(&file.path, &what))?;
     let (done, backup) = match after {
         None => ("has no entry of tabwire", None),
         Some(after) if Some(&after) == before.as_ref() => ("is as it should be", None),
         Some(after) => {
-            let backup =
-                replace(&file, before.as_deref(), &after).map_err(|error| unwritable(&file, &error))?;
+            let backup = replace(&contained, before.is_some(), &after);
+            let backup = backup.map_err(|error| unwritable(&file.path, &error))?;
             (if deed == Deed::Install { "has tabwire now" } else { "has tabwire no longer" }, backup)
         }
     };
-    context.printer.answer(&json!({"file": file, "done": done, "backup": backup}), || {
+    context.printer.answer(&json!({"file": file.path, "done": done, "backup": backup}), || {
         let kept =
             backup.as_ref().map(|backup| format!("\nbefore: {}", backup.display())).unwrap_or_default();
-        format!("{} {done}.{kept}", file.display())
+        format!("{} {done}.{kept}", file.path.display())
     });
     Ok(())
 }
@@ -83,7 +102,7 @@ fn print(
     command: &str,
     arguments: &[String],
 ) {
-    let file = find_file(context, client, is_project).ok();
+    let file = find_file(context, client, is_project).ok().map(|file| file.path);
     let text = with_entry(client, "", command, arguments).unwrap_or_default();
     context.printer.answer(&json!({"file": file, "text": text}), || match &file {
         Some(file) => format!("# {}\n{}", file.display(), text.trim_end()),
@@ -96,7 +115,7 @@ pub(super) fn find_file(
     context: &Context<'_>,
     client: ClientProgram,
     is_project: bool,
-) -> Result<PathBuf, Failure> {
+) -> Result<ClientFile, Failure> {
     let home = context.environment.home.clone().ok_or_else(|| {
         Failure::new(ErrorCode::BadArgs, "There is no home directory: HOME is not set.")
             .with_hint("Set HOME, or print the entry with --print.")
@@ -109,19 +128,25 @@ pub(super) fn find_file(
     } else {
         (Scope::User, home)
     };
-    client.file(scope, &base, &config_home).ok_or_else(|| {
+    let path = client.file(scope, &base, &config_home).ok_or_else(|| {
         Failure::new(ErrorCode::BadArgs, "This client has no file of that kind.")
             .with_hint("Leave --project out, or use --client json.")
-    })
+    })?;
+    let links = if is_project { Links::Inside } else { Links::Anywhere };
+    Ok(ClientFile { path, base, links })
 }
 
 /// How the client starts us: by name when that finds us, else by path.
 fn command(context: &Context<'_>) -> Result<String, Failure> {
     let own = std::env::current_exe().map_err(|error| unwritable(Path::new(NAME), &error))?;
-    let path = context.environment.path.clone().unwrap_or_default();
-    let found = std::env::split_paths(&path).map(|folder| folder.join(NAME)).find(|file| file.is_file());
+    let found = find_program(NAME, context.environment.path.as_deref());
     let is_found = found.and_then(|found| found.canonicalize().ok()) == own.canonicalize().ok();
     Ok(if is_found { NAME.to_owned() } else { own.display().to_string() })
+}
+
+/// Where a program is that is called by its name.
+pub(super) fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 /// A client's file with our entry.
@@ -152,14 +177,16 @@ fn without_entry(client: ClientProgram, text: &str) -> Result<Option<String>, St
 }
 
 /// The command line that a client would run.
-pub(super) fn find_entry(client: ClientProgram, file: &Path) -> Result<Option<Vec<String>>, Failure> {
-    let Some(text) = read(file)? else { return Ok(None) };
+pub(super) fn find_entry(client: ClientProgram, file: &ClientFile) -> Result<Option<Vec<String>>, Failure> {
+    let text = file.locate()?.read().map_err(|error| unwritable(&file.path, &error))?;
+    let Some(text) = text else { return Ok(None) };
     let entry: Option<serde_json::Value> = match client.form() {
         Form::Json(group) => {
             find_member(&text, group, NAME).and_then(|entry| serde_json::from_str(entry).ok())
         }
         Form::Toml(group) => {
-            let table = text.parse::<toml::Table>().map_err(|error| unreadable(file, error.message()))?;
+            let table =
+                text.parse::<toml::Table>().map_err(|error| unreadable(&file.path, error.message()))?;
             table.get(group).and_then(|group| group.get(NAME)).map(|entry| json!(entry))
         }
     };
@@ -169,38 +196,10 @@ pub(super) fn find_entry(client: ClientProgram, file: &Path) -> Result<Option<Ve
     Ok(Some(std::iter::once(command).chain(words).map(str::to_owned).collect()))
 }
 
-fn read(file: &Path) -> Result<Option<String>, Failure> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(unwritable(file, &error)),
-    }
-}
-
-/// Replaces a file as a whole and keeps a copy of what it was; a link is followed, so that it stays one.
-fn replace(file: &Path, before: Option<&str>, after: &str) -> std::io::Result<Option<PathBuf>> {
-    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{BACKUP}"));
-    let backup = before.map(|_| folder.join(name));
-    if let Some(backup) = &backup {
-        std::fs::copy(&file, backup)?;
-    }
-    let fresh = folder.join(format!(".{NAME}-{}.new", std::process::id()));
-    let mut new_file = std::fs::OpenOptions::new().write(true).create_new(true).open(&fresh)?;
-    let written = new_file.write_all(after.as_bytes()).and_then(|()| new_file.sync_all());
-    let placed = written
-        .and_then(|()| match std::fs::metadata(&file) {
-            Ok(about) => std::fs::set_permissions(&fresh, about.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| std::fs::rename(&fresh, &file));
-    if placed.is_err() {
-        let _ = std::fs::remove_file(&fresh);
-    }
-    placed.map(|()| backup)
+/// Replaces a file as a whole and keeps a copy of what it was.
+fn replace(file: &ContainedFile, was_there: bool, after: &str) -> std::io::Result<Option<PathBuf>> {
+    let backup = if was_there { Some(file.keep_copy(BACKUP)?) } else { None };
+    file.replace(after, NEW_MODE).map(|()| backup)
 }
 
 fn unreadable(file: &Path, what: &str) -> Failure {

@@ -96,8 +96,12 @@ fn opening(context: &Context<'_>, flags: McpFlags) -> Result<McpOpening, Failure
     };
     Ok(McpOpening {
         request,
-        // Who names a session keeps it; nobody asked for one that is called `default`.
-        keeps_session: context.configuration.session().origin != Origin::BuiltIn,
+        // A session that the user names is kept. A project names none here: it would put a guarded client into a
+        // session that the user runs with logins and without a guard.
+        keeps_session: !matches!(
+            context.configuration.session().origin,
+            Origin::BuiltIn | Origin::ProjectFile { .. }
+        ),
         tools: flags.tools,
         answers: flags.answers.into(),
         transport: if flags.http { McpTransport::Http } else { McpTransport::Stdio },

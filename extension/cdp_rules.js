@@ -132,10 +132,8 @@ export function allowedResult(method, result) {
   return change === undefined ? result : change(result);
 }
 
-/**
- * Whether a command would undo what keeps blocked sites out of a tab: without the network domain, or with service workers
- * in between, requests pass by the network rules. It is answered as done.
- */
-export function isKeptFromChrome(method) {
-  return sites.hasAny() && (method === "Network.disable" || method === "Network.setBypassServiceWorker");
-}
+/** Commands that would undo what keeps blocked sites out of a tab (`shield.js`). */
+const KEPT = new Set(["Network.disable", "Network.setBypassServiceWorker", "Page.setPrerenderingAllowed"]);
+
+/** Whether a command is taken for done and not sent. */
+export const isKeptFromChrome = (method) => sites.hasAny() && KEPT.has(method);

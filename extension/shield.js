@@ -17,6 +17,8 @@ const BLOCKED_FRAME = {
 export async function shield(tab) {
   if (!sites.hasAny()) return null;
   await bypassWorkers({ tabId: tab });
+  // A page that was loaded ahead of its use comes up without a request.
+  await chrome.debugger.sendCommand({ tabId: tab }, "Page.setPrerenderingAllowed", { isAllowed: false }).catch(() => {});
   await awaitLoaded(tab);
   return (await hasBlockedFrame(tab)) ? BLOCKED_FRAME : null;
 }

@@ -256,11 +256,45 @@ fn check_commands(siege: &mut Siege) {
          .then(() => 'came', () => 'blocked')))"
     );
     assert_eq!(siege.evaluate(&tab, &fetches), json!(["blocked", "blocked"]));
+    let shared = format!(
+        "new Promise((resolve) => {{\
+           const code = `onconnect = ({{ ports: [port] }}) => fetch({there:?}, {{mode: 'no-cors', credentials: 'include'}})\
+             .then(() => 'came', () => 'blocked').then((how) => port.postMessage(how))`;\
+           const worker = new SharedWorker(URL.createObjectURL(new Blob([code])));\
+           worker.port.onmessage = ({{ data }}) => resolve(data);\
+         }})"
+    );
+    assert_eq!(siege.evaluate(&tab, &shared), "blocked", "a worker that belongs to no tab");
+    check_interception(siege, &tab);
     assert_eq!(siege.site.visits("/article"), 0);
     let download = siege.daemon.answer("download", &json!({"tab": tab, "url": there}));
     assert_eq!(download["failed"]["code"].as_str(), DENIED, "{download}");
     let any = siege.daemon.answer("download", &json!({"tab": tab}));
     assert_eq!(any["failed"]["code"], "BAD_ARGS", "{any}");
+}
+
+/// Requests that are held and sent on elsewhere: what answers with a redirect to the blocked site is not followed there.
+fn check_interception(siege: &mut Siege, tab: &Value) {
+    let there = siege.site.url("b", "/article");
+    let redirect =
+        siege.site.page(&format!("/redirect/to?to={}", there.replace(':', "%3A").replace('/', "%2F")));
+    siege.daemon.send(tab, "Fetch.enable", &json!({"patterns": [{"urlPattern": "*/moment"}]}));
+    let location = json!([{"name": "location", "value": there}]);
+    for (method, more) in [
+        ("Fetch.continueRequest", json!({"url": redirect})),
+        ("Fetch.fulfillRequest", json!({"responseCode": 302, "responseHeaders": location})),
+    ] {
+        let expression = "fetch('/moment', {mode: 'no-cors'}).then(() => 'came', () => 'blocked')";
+        let params = json!({"expression": expression, "awaitPromise": true});
+        let asked = siege.daemon.ask("send", &command(tab, "Runtime.evaluate", &params));
+        let held = siege.daemon.wait_for_event("Fetch.requestPaused");
+        let mut params = more;
+        params["requestId"] = held["params"]["requestId"].clone();
+        siege.daemon.ask("send", &command(tab, method, &params));
+        let answer = siege.daemon.read_to(asked).pop().expect("an answer");
+        assert_eq!(answer["ok"]["result"]["value"], "blocked", "{method}: {answer}");
+    }
+    siege.daemon.send(tab, "Fetch.disable", &json!({}));
 }
 
 /// Frames of blocked sites in a page that is driven, and in one that is to be.

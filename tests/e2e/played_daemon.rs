@@ -88,6 +88,16 @@ impl PlayedDaemon {
         self.call("send", &command(tab, method, params))
     }
 
+    /// Reads up to an event of a page.
+    pub(crate) fn wait_for_event(&mut self, method: &str) -> Value {
+        loop {
+            let message = self.line.next().expect("the extension stays");
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
     /// Reads until the debugger is off a tab; gives the reason.
     pub(crate) fn wait_for_detached(&mut self, tab: &Value) -> String {
         loop {

@@ -53,6 +53,7 @@ mod paths;
 mod place;
 mod policy_desk;
 mod policy_request;
+mod port_peer;
 mod powershell;
 mod powershell_word;
 mod record_survey;

@@ -83,7 +83,16 @@ function responseReceived(params) {
   return { ...params, response: { ...response, headers: allowedHeaders(response.headers) } };
 }
 
+/** What is wrong with cookies is told without their text. */
+function issueAdded(params) {
+  const cookies = params.issue?.details?.cookieIssueDetails;
+  if (!cookies) return params;
+  const { rawCookieLine: _, ...told } = cookies;
+  return { ...params, issue: { ...params.issue, details: { ...params.issue.details, cookieIssueDetails: told } } };
+}
+
 const EVENTS = new Map([
+  ["Audits.issueAdded", issueAdded],
   ["Network.requestWillBeSentExtraInfo", requestExtraInfo],
   ["Network.responseReceivedExtraInfo", responseExtraInfo],
   ["Network.responseReceivedEarlyHints", (params) => ({ ...params, headers: allowedHeaders(params.headers) })],

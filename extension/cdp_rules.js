@@ -44,7 +44,7 @@ const HARMLESS = new Set(
     "Network.streamResourceContent",
     "Fetch.continueWithAuth Fetch.disable Fetch.enable Fetch.failRequest Fetch.getResponseBody",
     "Fetch.takeResponseBodyAsStream",
-    "IO.close IO.read IO.resolveBlob",
+    "Audits.disable Audits.enable IO.close IO.read IO.resolveBlob",
     "Storage.getStorageKey Storage.getStorageKeyForFrame",
     "Target.detachFromTarget Target.getTargetInfo Target.setAutoAttach",
   ]

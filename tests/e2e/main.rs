@@ -85,6 +85,7 @@ mod process;
 mod profile;
 mod reading;
 mod recovery;
+mod second_user;
 mod session;
 mod session_life;
 mod session_memory;

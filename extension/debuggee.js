@@ -1,19 +1,20 @@
 // Tabs under the debugger: attaching, commands, events, and what ends it. Knows nothing of CDP beyond names: what a
-// command means is decided by the daemon, except that some are never passed on here, whoever asks.
+// command means is decided by the daemon, except for what `cdp_rules.js` keeps from Chrome, whoever asks.
 
+import { allowedParams } from "./blocked_cookies.js";
+import { allowedResult, isKeptFromChrome, objectionTo, objectionToDeleting } from "./cdp_rules.js";
 import * as groups from "./groups.js";
 import * as link from "./link.js";
 import { note } from "./log.js";
+import * as networkBlock from "./network_block.js";
 import { noteRefusal } from "./refusals.js";
+import { shield, shieldChild } from "./shield.js";
 import { allTold } from "./settled.js";
 import * as sharing from "./sharing.js";
 import * as sites from "./sites.js";
 import * as tabs from "./tabs.js";
 
 const PROTOCOL = "1.3";
-
-/** What would change the user's whole profile rather than a page. */
-const NEVER = new Set(["Network.clearBrowserCookies", "Network.clearBrowserCache", "Storage.clearCookies", "Storage.clearDataForOrigin", "Storage.clearDataForStorageKey"]);
 
 /** Events that may be left out when the line is full; nothing is built on them. */
 const DROPPABLE = new Set(["Network.dataReceived", "Network.resourceChangedPriority"]);
@@ -31,8 +32,16 @@ let attached = null;
 let loading = null;
 
 export function load() {
-  loading ??= chrome.storage.session.get({ attached: [] }).then((kept) => (attached = new Set(kept.attached)));
+  loading ??= read();
   return loading;
+}
+
+async function read() {
+  const kept = await chrome.storage.session.get({ attached: [] });
+  await sharing.load();
+  attached = new Set(kept.attached);
+  // Rules of an earlier worker may be for other tabs, or for another list.
+  await networkBlock.guard(...attached).catch(() => {});
 }
 
 export const attachedTabs = () => [...attached];
@@ -43,9 +52,10 @@ export async function attach(tab) {
   if (objection) throw noteRefusal("attach", tab, objection);
   await wake(tab);
   try {
-    await chrome.debugger.attach({ tabId: tab }, PROTOCOL);
-  } catch (error) {
-    if (!(await isOurs(tab))) throw noteRefusal("attach", tab, attachFailure(error));
+    await enter(tab);
+  } catch (failure) {
+    if (!attached.has(tab)) await networkBlock.release(tab).catch(() => {});
+    throw noteRefusal("attach", tab, failure);
   }
   await keep(() => attached.add(tab));
   const ask = (method, params) => chrome.debugger.sendCommand({ tabId: tab }, method, params);
@@ -62,6 +72,20 @@ export async function attach(tab) {
   return { frameTree };
 }
 
+/** Puts the debugger on a tab that loads nothing of blocked sites from here on, and has none of them in it. */
+async function enter(tab) {
+  await networkBlock.guard(tab);
+  try {
+    await chrome.debugger.attach({ tabId: tab }, PROTOCOL);
+  } catch (error) {
+    if (!(await isOurs(tab))) throw attachFailure(error);
+  }
+  const objection = await shield(tab);
+  if (objection === null) return;
+  await chrome.debugger.detach({ tabId: tab }).catch(() => {});
+  throw objection;
+}
+
 /** A tab that Chrome put to sleep has no page to attach to: it is loaded again first. */
 async function wake(tab) {
   if (!(await chrome.tabs.get(tab)).discarded) return;
@@ -76,6 +100,7 @@ async function wake(tab) {
 async function restriction(tab) {
   const found = await chrome.tabs.get(tab).catch(() => null);
   if (!found) return { code: "TAB_NOT_FOUND", message: "This tab is gone." };
+  if (sites.isBlocked(found.url ?? "") || sites.isBlocked(found.pendingUrl ?? "")) return sharing.BLOCKED_TAB;
   if (!sharing.isRestricted(found.url || found.pendingUrl || "")) return null;
   return { code: "POLICY_DENIED", message: "Chrome lets no extension into this kind of page." };
 }
@@ -109,8 +134,31 @@ function attachFailure(error) {
 /** Lets go of a tab. Chrome reports no detaching of our own, so the daemon is told here. */
 export async function detach(tab) {
   await chrome.debugger.detach({ tabId: tab }).catch(() => {});
-  await keep(() => attached.delete(tab));
+  await forget(tab);
   return {};
+}
+
+/** The debugger is off a tab, which may load everything again. */
+async function forget(tab) {
+  await keep(() => attached.delete(tab));
+  await networkBlock.release(tab).catch(() => {});
+}
+
+/** Lets go of a tab because of a blocked site, and says so. */
+export async function letGoOfBlocked(tab) {
+  if (!attached?.has(tab)) return;
+  await detach(tab);
+  note(`Tab ${tab} was let go of: a site that you block came up in it.`);
+  link.tell({ event: "detached", with: { tab, reason: "blocked" } });
+}
+
+/** Applies the list of blocked sites to tabs that are driven already. */
+export async function applySites() {
+  await networkBlock.renew();
+  for (const tab of attachedTabs()) {
+    const isSafe = await shield(tab).then((objection) => objection === null, () => false);
+    if (!isSafe) await letGoOfBlocked(tab);
+  }
 }
 
 /** Lets go of everything. */
@@ -136,14 +184,44 @@ export async function letGoOfFlood(tab) {
 }
 
 /** Sends one command. Everything before it happens at once, so that commands keep their order. */
-export function send({ tab, session, method, params }) {
-  const objection = sharing.objection(tab) ?? neverSent(method) ?? sites.objectionTo(method, params);
-  if (objection) return Promise.reject(noteRefusal(method, tab, objection));
+export function send({ tab, session, method, params: given }) {
+  const params = given ?? {};
+  const objection = sharing.objection(tab) ?? malformed(session, method, params) ?? detached(tab) ?? objectionTo(method, params);
+  if (objection) return Promise.reject(noteRefusal(String(method), tab, objection));
+  if (isKeptFromChrome(method)) return Promise.resolve({});
   const source = session === undefined ? { tabId: tab } : { tabId: tab, sessionId: session };
-  return chrome.debugger.sendCommand(source, method, params ?? {}).then(
-    (result) => result ?? {},
+  return carry(source, method, params).then(
+    (result) => allowedOf(tab, method, result ?? {}),
     (error) => Promise.reject(failureOf(method, error)),
   );
+}
+
+/** What is passed on of a result; nothing when the tab has gone to a blocked site meanwhile. */
+function allowedOf(tab, method, result) {
+  const objection = sharing.siteObjection(tab);
+  if (objection) throw objection;
+  return allowedResult(method, result);
+}
+
+/** Why something is no command, or nothing: what is judged has to be what Chrome is given. */
+function malformed(session, method, params) {
+  const isCommand = typeof method === "string" && typeof params === "object" && params !== null && !Array.isArray(params);
+  if (isCommand && (session === undefined || typeof session === "string")) return null;
+  return { code: "BAD_ARGS", message: "A command has a method, and parameters that are an object." };
+}
+
+function detached(tab) {
+  return attached.has(tab) ? null : { code: "DETACHED", message: "The debugger is not attached to this tab." };
+}
+
+/** Hands a command to Chrome. Which cookies an address has must be looked up before one of them is deleted by it. */
+async function carry(source, method, params) {
+  if (method === "Network.deleteCookies" && sites.hasAny() && typeof params.url === "string") {
+    const { cookies } = await chrome.debugger.sendCommand(source, "Network.getCookies", { urls: [params.url] });
+    const objection = objectionToDeleting(params, cookies);
+    if (objection) throw objection;
+  }
+  return chrome.debugger.sendCommand(source, method, params);
 }
 
 /** Answers after everything that a page, or all, had to tell up to now was told; gives the page's frames then. */
@@ -151,11 +229,6 @@ export async function settle({ tab, session }) {
   const answer = tab === undefined ? {} : await send({ tab, session, method: "Page.getFrameTree" });
   await allTold();
   return answer;
-}
-
-function neverSent(method) {
-  if (!NEVER.has(method)) return null;
-  return { code: "POLICY_DENIED", message: `${method} would change the user's whole profile.` };
 }
 
 /** Chrome lets an extension give pages files only if the user lets it into files. */
@@ -168,6 +241,7 @@ const NO_FILES = {
 
 /** Chrome gives a protocol error as JSON in the message of an exception. */
 function failureOf(method, error) {
+  if (typeof error?.code === "string") return error;
   const message = String(error?.message ?? error);
   const { code, message: text } = parsed(message);
   if (method === "DOM.setFileInputFiles" && text === "Not allowed" && !sharing.mayEnterFiles()) return NO_FILES;
@@ -191,10 +265,22 @@ export function onEvent(source, method, params) {
 }
 
 function passOn(source, method, params) {
-  if (source.tabId === undefined || !sharing.isOpenTo(source.tabId) || flooding.has(source.tabId)) return;
-  const event = { event: "cdp", tab: source.tabId, session: source.sessionId, method, params };
+  const { tabId: tab, sessionId: session } = source;
+  if (tab === undefined || !attached.has(tab) || !sharing.isOpenTo(tab) || flooding.has(tab)) return;
+  if (isOfBlocked(method, params)) {
+    letGoOfBlocked(tab);
+    return;
+  }
+  if (method === "Target.attachedToTarget") shieldChild(tab, params);
+  const event = { event: "cdp", tab, session, method, params: allowedParams(method, params) };
   if (DROPPABLE.has(method)) link.tellIfRoom(event);
   else link.tell(event);
+}
+
+/** Whether Chrome tells of a part of the page that a blocked site is in. */
+function isOfBlocked(method, params) {
+  if (method !== "Target.attachedToTarget" && method !== "Target.targetInfoChanged") return false;
+  return sites.isBlocked(params?.targetInfo?.url ?? "");
 }
 
 export async function onDetach(source, reason) {
@@ -202,7 +288,7 @@ export async function onDetach(source, reason) {
   const tab = source.tabId;
   if (tab === undefined || !attached.has(tab)) return;
   if (reason === "canceled_by_user") return withdrawn(tab);
-  await keep(() => attached.delete(tab));
+  await forget(tab);
   // Chrome says that a target closed when it is another one's turn in the same tab, too.
   if (reason === "target_closed" && (await takeUpAgain(tab))) return;
   link.tell({ event: "detached", with: { tab, reason } });
@@ -212,7 +298,7 @@ export async function onDetach(source, reason) {
 async function withdrawn(tab) {
   const reason = "canceled_by_user";
   // Both hold from here on; what is kept of them may take a moment.
-  await Promise.all([sharing.unshare(tab), sharing.setPaused("cancelled"), keep(() => attached.delete(tab))]);
+  await Promise.all([sharing.unshare(tab), sharing.setPaused("cancelled"), forget(tab)]);
   note(`You pressed Cancel on the browser's bar: tab ${tab} is not shared any more, and nothing is driven.`);
   link.tell({ event: "detached", with: { tab, reason } });
   // Chrome's bar is for all tabs at once; what it might have left is let go of, too.

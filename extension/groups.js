@@ -10,19 +10,22 @@ const NONE = chrome.tabGroups.TAB_GROUP_ID_NONE;
 const TITLE_LETTERS = 40;
 
 /** Groups that are ours, by id, with the agent's name; and the tabs that were seen in them. */
-let groups = {};
-let grouped = {};
+let groups = new Map();
+let grouped = new Map();
 let loading = null;
 /** One thing at a time: Chrome answers late, and two at once would make two groups. */
 let last = Promise.resolve();
 
 export function load() {
-  loading ??= chrome.storage.session.get({ groups: {}, grouped: {} }).then((kept) => ({ groups, grouped } = kept));
+  loading ??= chrome.storage.session.get({ groups: {}, grouped: {} }).then((kept) => {
+    const byNumber = (one) => new Map(Object.entries(one).map(([number, value]) => [Number(number), value]));
+    [groups, grouped] = [byNumber(kept.groups), byNumber(kept.grouped)];
+  });
   return loading;
 }
 
 /** The agent whose group a tab is in. */
-export const agentOf = (tab) => groups[grouped[tab]];
+export const agentOf = (tab) => groups.get(grouped.get(tab));
 
 function inTurn(work) {
   last = last.then(load).then(work).catch(() => {});
@@ -34,7 +37,7 @@ export function arrange() {
   return inTurn(async () => {
     for (const tab of await tabs.list()) {
       const [agent] = news.driversOf(tab.target);
-      if (!agent || !tab.agent || tab.tab in grouped) continue;
+      if (!agent || !tab.agent || grouped.has(tab.tab)) continue;
       await put(tab.tab, agent.slice(0, TITLE_LETTERS)).catch(() => {});
     }
   });
@@ -42,12 +45,12 @@ export function arrange() {
 
 async function put(id, agent) {
   const tab = await chrome.tabs.get(id);
-  const kept = Object.keys(groups).map(Number).filter((group) => groups[group] === agent);
+  const kept = [...groups.keys()].filter((group) => groups.get(group) === agent);
   const here = await chrome.tabGroups.query({ windowId: tab.windowId });
   const known = here.find((group) => kept.includes(group.id))?.id;
   const group = await chrome.tabs.group(known === undefined ? { tabIds: id } : { tabIds: id, groupId: known });
-  groups[group] = agent;
-  grouped[id] = group;
+  groups.set(group, agent);
+  grouped.set(id, group);
   await keep();
   if (known === undefined) await chrome.tabGroups.update(group, { title: agent, color: COLOUR });
 }
@@ -55,15 +58,15 @@ async function put(id, agent) {
 /** A tab went into a group or out of one, by the user's hand or by ours. */
 export function onMoved(id, group) {
   return inTurn(async () => {
-    const before = grouped[id];
-    if (group !== NONE && groups[group] !== undefined) {
+    const before = grouped.get(id);
+    if (group !== NONE && groups.has(group)) {
       if (before === group) return;
-      grouped[id] = group;
+      grouped.set(id, group);
       await keep();
       await sharing.share(id, "user");
     } else {
       if (before === undefined) return;
-      delete grouped[id];
+      grouped.delete(id);
       await keep();
       await sharing.unshare(id);
       await tabs.withdraw(id, "unshared");
@@ -75,14 +78,13 @@ export function onMoved(id, group) {
 /** Takes a tab out of its group, because it is not shared any more. */
 export async function release(id) {
   await load();
-  if (id in grouped) await chrome.tabs.ungroup(id).catch(() => {});
+  if (grouped.has(id)) await chrome.tabs.ungroup(id).catch(() => {});
 }
 
 /** A tab is gone, and so is what was known of it. */
 export function forget(id) {
   return inTurn(async () => {
-    if (!(id in grouped)) return;
-    delete grouped[id];
+    if (!grouped.delete(id)) return;
     await keep();
   });
 }
@@ -90,10 +92,9 @@ export function forget(id) {
 /** A group is gone; its tabs were told of one by one. */
 export function onGone({ id }) {
   return inTurn(async () => {
-    if (groups[id] === undefined) return;
-    delete groups[id];
+    if (!groups.delete(id)) return;
     await keep();
   });
 }
 
-const keep = () => chrome.storage.session.set({ groups, grouped });
+const keep = () => chrome.storage.session.set({ groups: Object.fromEntries(groups), grouped: Object.fromEntries(grouped) });

@@ -25,10 +25,17 @@ export function onChange(watcher) {
 /** Takes what the daemon tells. */
 export async function take(told) {
   await load();
-  const approvals = Array.isArray(told?.approvals) ? told.approvals : [];
+  const list = (name) => (Array.isArray(told?.[name]) ? told[name] : []);
   // Clocks differ; how long is left is counted from here.
   const until = (one) => Date.now() + Number(one.seconds_left ?? 0) * 1000;
-  await keep({ ...NOTHING, ...told, approvals: approvals.map((one) => ({ ...one, until: until(one) })) });
+  await keep({
+    approvals: list("approvals").map((one) => ({ ...one, until: until(one) })),
+    decided: list("decided"),
+    grants: list("grants"),
+    policy: told?.policy ?? null,
+    drivers: list("drivers"),
+    refused: list("refused"),
+  });
 }
 
 /** The daemon is away: what it told cannot be answered any more. */

@@ -32,7 +32,8 @@ async function read() {
   const files = await chrome.extension.isAllowedFileSchemeAccess();
   const [tabs] = await Promise.all([chrome.tabs.query({}), sites.load()]);
   const addresses = new Map(tabs.map((tab) => [tab.id, tab.url || tab.pendingUrl || ""]));
-  state = { mode: kept.mode, paused: pauseOf(kept.paused), shared, openers, files, addresses };
+  const byTab = (kept) => new Map(Object.entries(kept).map(([tab, value]) => [Number(tab), value]));
+  state = { mode: kept.mode, paused: pauseOf(kept.paused), shared: byTab(shared), openers: byTab(openers), files, addresses };
 }
 
 export const isLoaded = () => state !== null;
@@ -43,10 +44,10 @@ export const isPaused = () => state.paused !== false;
 /** Whether Chrome lets this extension into pages of files. */
 export const mayEnterFiles = () => state.files;
 /** Who shared a tab: "user", "agent", or nothing. */
-export const sharedBy = (tab) => state.shared[tab];
+export const sharedBy = (tab) => state.shared.get(tab);
 /** The tab whose page opened a tab. */
-export const openerOf = (tab) => state.openers[tab];
-export const sharedTabs = () => Object.keys(state.shared).map(Number);
+export const openerOf = (tab) => state.openers.get(tab);
+export const sharedTabs = () => [...state.shared.keys()];
 
 /** Whether Chrome would let this address be driven at all. */
 export function isRestricted(url) {
@@ -61,37 +62,42 @@ export const forgetAddress = (tab) => state.addresses.delete(tab);
 
 const isBlocked = (tab) => sites.isBlocked(state.addresses.get(tab) ?? "");
 
+export const BLOCKED_TAB = { code: "POLICY_DENIED", message: "The user keeps everybody out of this tab's site in this browser." };
+
+/** Why nothing of a tab's page may be told: it is at a blocked site. */
+export const siteObjection = (tab) => (isBlocked(tab) ? BLOCKED_TAB : null);
+
 /** Whether the daemon is told of a tab. */
-export const isOpenTo = (tab) => !isPaused() && (state.mode === "all" || tab in state.shared) && !isBlocked(tab);
+export const isOpenTo = (tab) => !isPaused() && (state.mode === "all" || state.shared.has(tab)) && !isBlocked(tab);
 
 /** Why nothing at all may be done, or nothing. */
 export const pauseObjection = () => (isPaused() ? { code: "POLICY_DENIED", message: PAUSES[state.paused] } : null);
 
 /** Why a tab must not be touched, or nothing. */
 export function objection(tab) {
+  if (!Number.isSafeInteger(tab)) return { code: "BAD_ARGS", message: "A tab is named by its number." };
   if (isPaused()) return pauseObjection();
-  if (isBlocked(tab)) return { code: "POLICY_DENIED", message: "The user keeps everybody out of this tab's site in this browser." };
+  if (isBlocked(tab)) return BLOCKED_TAB;
   if (!isOpenTo(tab)) return { code: "POLICY_DENIED", message: "The user has not shared this tab." };
   return null;
 }
 
 export async function share(tab, by) {
   // A tab that was opened for the agent stays one that the agent may close.
-  if (state.shared[tab] === by || state.shared[tab] === "agent") return;
-  state.shared[tab] = by;
+  if (state.shared.get(tab) === by || state.shared.get(tab) === "agent") return;
+  state.shared.set(tab, by);
   await keepShared();
 }
 
 /** Shares a tab that a page of another one opened: it goes with that one. */
 export async function sharePopup(tab, opener) {
-  state.openers[tab] = opener;
+  state.openers.set(tab, opener);
   await share(tab, "agent");
 }
 
 export async function unshare(tab) {
-  delete state.openers[tab];
-  if (!(tab in state.shared)) return;
-  delete state.shared[tab];
+  state.openers.delete(tab);
+  if (!state.shared.delete(tab)) return;
   await keepShared();
 }
 
@@ -114,7 +120,8 @@ export function onChange(watcher) {
 }
 
 async function keepShared() {
-  await chrome.storage.session.set({ shared: state.shared, openers: state.openers });
+  const { shared, openers } = state;
+  await chrome.storage.session.set({ shared: Object.fromEntries(shared), openers: Object.fromEntries(openers) });
   tell();
 }
 

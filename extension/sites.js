@@ -1,4 +1,11 @@
-// Sites that the user keeps everybody out of in this browser, whatever was granted elsewhere. Knows nothing of tabs.
+// Sites that the user blocks in this browser, whatever was granted elsewhere: the list, and what an address or a cookie
+// has to do with it. Knows nothing of tabs or of CDP.
+
+/** Most hosts on the list: each becomes two of the thousand network rules that Chrome gives an extension. */
+export const MOST_SITES = 400;
+
+/** Schemes that wrap an address; what is inside counts. */
+const WRAPPERS = /^(?:\s*(?:blob|filesystem|view-source):)+/i;
 
 let blocked = [];
 
@@ -9,9 +16,13 @@ export async function load() {
 
 export const list = () => [...blocked];
 
-/** Keeps everybody out of these: hosts, with `*.` before them for all below. */
+/** Whether the user blocks any site. */
+export const hasAny = () => blocked.length > 0;
+
+/** Blocks these: hosts, with `*.` before them for all below. */
 export async function setBlocked(texts) {
-  blocked = [...new Set(texts.map(readHost).filter((host) => host !== null))];
+  const hosts = texts.map(readHost).filter((host) => host !== null);
+  blocked = [...new Set(hosts)].slice(0, MOST_SITES);
   await chrome.storage.local.set({ blocked });
 }
 
@@ -22,35 +33,61 @@ export function readHost(text) {
   if (bare === "") return null;
   try {
     const { hostname } = new URL(/^[a-z][a-z0-9+.-]*:\/\//.test(bare) ? bare : `https://${bare}`);
-    if (hostname === "") return null;
-    return written.startsWith("*.") ? `*.${hostname}` : hostname;
+    const host = hostname.replace(/\.$/, "");
+    if (host === "") return null;
+    return written.startsWith("*.") ? `*.${host}` : host;
   } catch {
     return null;
   }
 }
 
-/** Whether the user keeps everybody out of this address. */
+/** Whether the user blocks the site of this address. */
 export function isBlocked(url) {
   // Asked for every command and event, and most users keep no list.
   if (blocked.length === 0) return false;
   const host = hostOf(url);
-  if (host === null) return false;
-  return blocked.some((rule) => (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) : host === rule));
+  return host !== null && isBlockedHost(host);
 }
 
-function hostOf(url) {
+/** The host of an address, without a dot at its end; `null` when it has none. */
+export function hostOf(url) {
   try {
     // What a blob was made on is what it belongs to.
-    const { hostname } = new URL(String(url).replace(/^blob:/, ""));
+    const { hostname } = new URL(String(url).replace(WRAPPERS, ""));
     return hostname.replace(/\.$/, "") || null;
   } catch {
     return null;
   }
 }
 
-/** Why a command must not be sent: it would go to a site that the user keeps everybody out of. */
-export function objectionTo(method, params) {
-  if (method !== "Page.navigate" && method !== "Target.createTarget") return null;
-  if (!isBlocked(params?.url ?? "")) return null;
-  return { code: "POLICY_DENIED", message: "The user keeps everybody out of this site in this browser." };
+const isBlockedHost = (host) => blocked.some((rule) => (rule.startsWith("*.") ? host.endsWith(rule.slice(1)) : host === rule));
+
+/**
+ * Whether a cookie with this domain is sent to a blocked site. A domain with a dot before it holds for all hosts below
+ * it, too.
+ */
+export function isBlockedCookieDomain(domain) {
+  const text = String(domain ?? "").trim().toLowerCase().replace(/\.$/, "");
+  const host = text.replace(/^\./, "");
+  if (isBlockedHost(host)) return true;
+  return text.startsWith(".") && isAboveBlocked(host);
+}
+
+/** Whether a host or site is one that a blocked site is, or is below. */
+export function isAtOrAboveBlocked(host) {
+  const name = String(host).toLowerCase().replace(/^\.|\.$/g, "");
+  return isBlockedHost(name) || isAboveBlocked(name);
+}
+
+/** Whether a blocked site is below this host. */
+const isAboveBlocked = (host) => blocked.some((rule) => (rule.startsWith("*.") ? `.${rule.slice(2)}` : rule).endsWith(`.${host}`));
+
+/** Regular expressions for the addresses of each blocked site, and the hosts of those that begin no request themselves. */
+export function patterns() {
+  return blocked.map((rule) => {
+    const host = rule.replace(/^\*\./, "");
+    const below = rule.startsWith("*.") ? "[^/?#@:]*\\." : "";
+    const escaped = host.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+    return { host, regex: `^[a-z]+://([^/?#@]*@)?${below}${escaped}\\.?(:[0-9]+)?([/?#]|$)` };
+  });
 }

@@ -6,6 +6,7 @@ import * as groups from "./groups.js";
 import * as link from "./link.js";
 import { note } from "./log.js";
 import * as sharing from "./sharing.js";
+import * as sites from "./sites.js";
 
 /** How often, and how long apart, a new tab's target is looked for. */
 const TARGET_LOOKS = 80;
@@ -33,11 +34,14 @@ function describe(tab, target) {
   };
 }
 
+/** Whether the daemon is told of a tab: what was noted of its address may be older than the address it is told with. */
+const isTold = (tab) => sharing.isOpenTo(tab.id) && !sites.isBlocked(tab.url || tab.pendingUrl || "");
+
 /** Every tab that the daemon may know of. */
 export async function list() {
   const [tabs, targets] = await Promise.all([chrome.tabs.query({}), targetIds()]);
   return tabs
-    .filter((tab) => sharing.isOpenTo(tab.id) && targets.has(tab.id))
+    .filter((tab) => isTold(tab) && targets.has(tab.id))
     .map((tab) => describe(tab, targets.get(tab.id)));
 }
 
@@ -81,7 +85,7 @@ export async function activate(tab) {
 /** Tells the daemon how a tab stands now, or that it is none of its business any more. */
 export async function tell(id) {
   const tab = await chrome.tabs.get(id).catch(() => null);
-  const target = tab && sharing.isOpenTo(id) ? (await targetIds()).get(id) : null;
+  const target = tab && isTold(tab) ? (await targetIds()).get(id) : null;
   if (target) link.tell({ event: "tab", with: describe(tab, target) });
   else link.tell({ event: "tab_gone", with: { tab: id } });
 }
@@ -124,6 +128,23 @@ async function moved(id, url) {
   if (!wasOpen || sharing.isOpenTo(id)) return;
   await withdraw(id, "blocked");
   await tell(id);
+}
+
+/** A page of a blocked site came up in a tab or in a frame of it, past everything else: the tab is let go of. */
+export async function onCommitted({ tabId, frameId, url }) {
+  await Promise.all([sharing.load(), debuggee.load()]);
+  if (!sites.isBlocked(url)) return;
+  if (frameId === 0) sharing.noteAddress(tabId, url);
+  await debuggee.letGoOfBlocked(tabId);
+}
+
+/** A driven tab was to go to a blocked site and Chrome did not let it: it is let go of, so that the user can go there. */
+export async function onNotLoaded({ tabId, frameId, url, error }) {
+  await Promise.all([sharing.load(), debuggee.load()]);
+  if (frameId !== 0 || error !== "net::ERR_BLOCKED_BY_CLIENT" || !sites.isBlocked(url)) return;
+  sharing.noteAddress(tabId, url);
+  await debuggee.letGoOfBlocked(tabId);
+  await tell(tabId);
 }
 
 export async function onRemoved(id) {

@@ -37,6 +37,7 @@ const REQUESTS = {
   },
   sites: async ({ blocked }) => {
     await sites.setBlocked(blocked);
+    await debuggee.applySites();
     await withdrawAll("blocked");
   },
   pair: async ({ manual }) => {

@@ -31,6 +31,8 @@ chrome.storage.session.onChanged.addListener((changes) => settled.onStored(chang
 
 chrome.tabs.onCreated.addListener((tab) => tabs.onCreated(tab));
 chrome.webNavigation.onCreatedNavigationTarget.addListener((popup) => tabs.onPopup(popup));
+chrome.webNavigation.onCommitted.addListener((frame) => tabs.onCommitted(frame));
+chrome.webNavigation.onErrorOccurred.addListener((frame) => tabs.onNotLoaded(frame));
 chrome.tabs.onUpdated.addListener((id, change, tab) => tabs.onUpdated(id, change, tab));
 chrome.tabs.onRemoved.addListener((id) => tabs.onRemoved(id));
 chrome.tabs.onReplaced.addListener((added, removed) => tabs.onReplaced(added, removed));

@@ -90,7 +90,7 @@ async function keepOut() {
   shownSites = part("blocked").value;
   const { blocked } = await ask({ ask: "sites", blocked: wanted });
   const lost = wanted.length - blocked.length;
-  say(part("sites-state"), lost > 0 ? `Kept ${blocked.length}; ${lost} of the lines say no host, or one twice.` : `Kept ${blocked.length}.`, lost > 0 ? "warning" : "good");
+  say(part("sites-state"), lost > 0 ? `Kept ${blocked.length}; ${lost} of the lines say no host, or one twice, or are too many.` : `Kept ${blocked.length}.`, lost > 0 ? "warning" : "good");
 }
 
 part("connect").addEventListener("click", () => ask({ ask: "connect" }));

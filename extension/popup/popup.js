@@ -47,8 +47,8 @@ function showQuestions({ approvals, decided }) {
   for (const one of decided.filter(({ id }) => answered.has(id))) {
     const chosen = answered.get(one.id);
     answered.delete(one.id);
-    if (chosen === one.answer) tellOutcome(`${one.site}: ${WORDS[one.answer]}.`, "good");
-    else tellOutcome(`${one.site}: ${WORDS[one.answer]}, answered first by ${one.by}.`, "warning");
+    if (chosen === one.answer) tellOutcome(`${one.site}: ${WORDS.get(one.answer)}.`, "good");
+    else tellOutcome(`${one.site}: ${WORDS.get(one.answer)}, answered first by ${one.by}.`, "warning");
   }
   part("questions-section").hidden = approvals.length === 0;
   const list = part("questions");
@@ -59,7 +59,12 @@ function showQuestions({ approvals, decided }) {
   approvals.forEach((one, at) => (list.children[at].dataset.question = one.id));
 }
 
-const WORDS = { once: "allowed once", session: "allowed for this session", always: "allowed from now on", no: "not allowed" };
+const WORDS = new Map([
+  ["once", "allowed once"],
+  ["session", "allowed for this session"],
+  ["always", "allowed from now on"],
+  ["no", "not allowed"],
+]);
 
 function answer(question, chosen) {
   answered.set(question, chosen);

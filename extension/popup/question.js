@@ -5,15 +5,15 @@ import { button, make } from "../element.js";
 /** A question that has just come up under the pointer is not answered by a click that was meant for something else. */
 const DELAY_MS = 700;
 
-const CAPABILITIES = {
-  read: "see and open pages of",
-  act: "click and type on",
-  eval: "run code in pages of",
-  download: "save files from",
-  upload: "give files of this machine to",
-  carry: "bring long texts to",
-  cdp: "drive by bare CDP",
-};
+const CAPABILITIES = new Map([
+  ["read", "see and open pages of"],
+  ["act", "click and type on"],
+  ["eval", "run code in pages of"],
+  ["download", "save files from"],
+  ["upload", "give files of this machine to"],
+  ["carry", "bring long texts to"],
+  ["cdp", "drive by bare CDP"],
+]);
 
 const ANSWERS = [
   ["once", "Once"],
@@ -37,7 +37,7 @@ function card({ id, who, client, session, action, site, capability, why, until }
     "p",
     { id: `question-${id}` },
     make("strong", {}, client || who),
-    ` wants to ${CAPABILITIES[capability] ?? capability} `,
+    ` wants to ${CAPABILITIES.get(capability) ?? capability} `,
     make("strong", { look: "site" }, site),
   );
   const details = make("p", { look: "quiet" }, `${action} in session ${session}${client ? `, ${who}` : ""}. ${why}`);

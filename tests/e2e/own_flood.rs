@@ -2,18 +2,16 @@
 //! stood in for by a program that knows the key and reads when it likes.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tabwire_extension::proof::{Greeting, PairingKey, Side};
 
 use crate::cdp_client::CdpClient;
 use crate::chromium::Chromium;
 use crate::extension_view::ExtensionWorker;
 use crate::fixture_site::FixtureSite;
-use crate::own_browser::{await_connected, leave_handshake, own_browser};
-use crate::squatter::{Squatted, take_visitor};
+use crate::own_browser::{await_connected, own_browser};
+use crate::played_daemon::{PlayedDaemon, command};
 use crate::waiting::{eventually, find_eventually};
 use crate::world::World;
 
@@ -29,65 +27,6 @@ const SHORT_LINES: u64 = 2_000;
 
 /// Requests that are made then.
 const REQUESTS: usize = 100;
-
-/// A daemon that has shown what it has to, and nothing more.
-struct Reader {
-    line: Squatted,
-    last: u64,
-}
-
-impl Reader {
-    /// Takes the extension in; gives also how its browser stands.
-    fn greet(listener: &TcpListener, key: &str) -> (Self, Value) {
-        let key = PairingKey::find(key.trim()).expect("a key");
-        let mut line = take_visitor(listener);
-        let hello = line.next().expect("a greeting")["hello"].take();
-        let text = |name: &str| hello[name].as_str().expect("a text");
-        let daemon_nonce = "0f".repeat(32);
-        let greeting = Greeting {
-            install: text("install"),
-            extension_nonce: text("nonce"),
-            daemon_nonce: &daemon_nonce,
-        };
-        let proof = key.proof(Side::Daemon, &greeting);
-        line.say(&json!({"challenge": {"nonce": daemon_nonce, "proof": proof}}));
-        let shown = line.next().expect("a proof");
-        assert!(key.is_proved(Side::Extension, &greeting, shown["proof"].as_str().expect("a text")));
-        line.say(&json!({"welcome": {"version": "0.0.0"}}));
-        let present = line.next().expect("how it stands");
-        (Self { line, last: 0 }, present["with"].clone())
-    }
-
-    fn ask(&mut self, name: &str, with: &Value) -> u64 {
-        self.last += 1;
-        self.line.say(&json!({"id": self.last, "do": name, "with": with}));
-        self.last
-    }
-
-    /// Reads up to an answer; gives all that was read, that answer last.
-    fn read_to(&mut self, id: u64) -> Vec<Value> {
-        let mut read = Vec::new();
-        loop {
-            let message = self.line.next().expect("the extension stays");
-            let is_it = message["id"] == id;
-            read.push(message);
-            if is_it {
-                return read;
-            }
-        }
-    }
-
-    fn call(&mut self, name: &str, with: &Value) -> Value {
-        let id = self.ask(name, with);
-        let mut answer = self.read_to(id).pop().expect("an answer");
-        assert!(answer.get("ok").is_some(), "{name}: {answer}");
-        answer["ok"].take()
-    }
-}
-
-fn command(tab: &Value, method: &str, params: &Value) -> Value {
-    json!({"tab": tab, "method": method, "params": params})
-}
 
 /// The user's own look at the page.
 fn look_at(browser: &Chromium, url: &str) -> (CdpClient, String) {
@@ -113,7 +52,7 @@ fn line_of(message: &Value) -> Option<u64> {
 
 /// The user's browser with a page that can flood, and a daemon of ours in place of Tabwire's.
 struct Flooding {
-    reader: Reader,
+    reader: PlayedDaemon,
     tab: Value,
     user: CdpClient,
     page: String,
@@ -130,13 +69,7 @@ impl Flooding {
         await_connected(&world);
         let url = site.page("/flood");
         world.open(&["--upstream", "extension", "--policy", "open", &url]);
-        world.run(&["daemon", "stop"]).succeeded();
-        let handshake = world.runtime().join("handshake.json");
-        eventually("the daemon's file is gone", 10, || !handshake.exists());
-        let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let stale = leave_handshake(&world, listener.local_addr().expect("an address").port());
-        let (mut reader, present) = Reader::greet(&listener, &key);
+        let (mut reader, present, stale) = PlayedDaemon::replace(&world);
         let tabs = present["tabs"].as_array().expect("a list");
         let tab = tabs.iter().find(|tab| tab["url"] == url.as_str()).expect("the page")["tab"].clone();
         let (user, page) = look_at(&browser, &url);

@@ -34,6 +34,7 @@ mod target_registry;
 mod target_table;
 mod task_group;
 mod transport;
+mod unproved;
 pub mod websocket;
 
 pub use answer::Answer;
@@ -56,4 +57,5 @@ pub use target_info::TargetInfo;
 pub use target_registry::{ArmedTarget, TargetRegistry};
 pub use task_group::TaskGroup;
 pub use transport::{Flush, FrameSink, FrameSource, TransportError};
+pub use unproved::{UnprovedPeer, UnprovedPeers};
 pub use websocket::WebSocketAddress;

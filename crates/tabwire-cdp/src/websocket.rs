@@ -188,6 +188,23 @@ pub fn split(socket: WebSocketStream<Box<dyn ByteStream>>) -> (FrameSource, Fram
     )
 }
 
+/// Lets the peer of a websocket send larger messages from now on, as when it has proved itself. None when the two are
+/// not the halves of one websocket.
+#[must_use]
+pub fn raise_ceiling(
+    (source, sink): (FrameSource, FrameSink),
+    ceiling: usize,
+) -> Option<(FrameSource, FrameSink)> {
+    let (FrameSource::WebSocket(source), FrameSink::WebSocket(sink)) = (source, sink) else { return None };
+    let mut socket = source.stream.reunite(sink.sink).ok()?;
+    *socket.limits_mut() = stream_limits(ceiling);
+    let (own, stream) = socket.split();
+    Some((
+        FrameSource::WebSocket(WebSocketSource { stream }),
+        FrameSink::WebSocket(WebSocketSink { sink: own, waiting: sink.waiting }),
+    ))
+}
+
 impl WebSocketSource {
     pub(crate) async fn next(&mut self) -> Result<Option<Framed>, TransportError> {
         loop {

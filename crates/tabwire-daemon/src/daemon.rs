@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tabwire_browser::{PrivateDir, new_instance_id};
-use tabwire_cdp::TaskGroup;
+use tabwire_cdp::{TaskGroup, UnprovedPeers};
 use tabwire_engine::Concealment;
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio::net::{TcpListener, UnixListener};
@@ -22,7 +22,7 @@ use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
 use crate::gate::{Gate, Secrets};
 use crate::handshake::Handshake;
-use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
+use crate::limits::{CONNECTIONS, DRAIN_DEADLINE, UNPROVED_CONNECTIONS};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
 use crate::mcp_guests::McpGuests;
@@ -55,6 +55,9 @@ pub struct Daemon {
     pub(crate) guests: McpGuests,
     /// The user's own browsers.
     pub(crate) extensions: Arc<ExtensionDesk>,
+    /// Connections over the port of peers that have shown a credential, and of those that have not.
+    pub(crate) proved: Arc<Semaphore>,
+    pub(crate) unproved: Arc<UnprovedPeers>,
     ending: watch::Sender<Option<Ending>>,
 }
 
@@ -167,6 +170,8 @@ impl Daemon {
             work: Work::default(),
             since: Instant::now(),
             guests: McpGuests::default(),
+            proved: Arc::new(Semaphore::new(CONNECTIONS)),
+            unproved: UnprovedPeers::new(UNPROVED_CONNECTIONS),
             ending: watch::Sender::new(None),
             config,
         });
@@ -180,13 +185,11 @@ impl Daemon {
 
     async fn serve(self: &Arc<Self>, socket: UnixListener, port: TcpListener) -> Result<(), Failure> {
         // Each door has places of its own: strangers at the port must not keep the user from the socket.
-        let places = || Arc::new(Semaphore::new(CONNECTIONS));
+        let places = Some(Arc::new(Semaphore::new(CONNECTIONS)));
         let doors = TaskGroup::new();
-        doors.start(
-            "door-socket",
-            accept_all(Arc::clone(self), doors.clone(), Listener::new(socket, places())),
-        );
-        doors.start("door-port", accept_all(Arc::clone(self), doors.clone(), Listener::new(port, places())));
+        doors
+            .start("door-socket", accept_all(Arc::clone(self), doors.clone(), Listener::new(socket, places)));
+        doors.start("door-port", accept_all(Arc::clone(self), doors.clone(), Listener::new(port, None)));
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| no_signals(&error))?;
         let ending = self.wait_for_end(&mut terminate).await?;
         tracing::info!(?ending, "the daemon ends");

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::TaskGroup;
+use tabwire_cdp::{TaskGroup, UnprovedPeers};
 use tabwire_extension::Holdings;
 use tabwire_extension::link_message::{Hello, Present};
 use tabwire_wire::{ErrorCode, Failure};
@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use crate::extension_browser::{Ends, ExtensionBrowser, ExtensionFacts, LineCommand};
 use crate::extension_news::{ExtensionNews, People, Refusals, note_refusal};
 use crate::extension_task::ExtensionTask;
-use crate::limits::EXTENSIONS;
+use crate::limits::{EXTENSIONS, UNPROVED_CONNECTIONS};
 
 /// Commands that may wait for a browser's task.
 const COMMANDS: usize = 16;
@@ -33,12 +33,19 @@ pub(crate) struct ExtensionDesk {
     arrivals: watch::Sender<u64>,
     people: People,
     refusals: Refusals,
+    unproved: Arc<UnprovedPeers>,
 }
 
 impl ExtensionDesk {
     pub(crate) fn new(key: PathBuf, tasks: TaskGroup, people: People) -> Self {
         let (arrivals, refusals) = (watch::Sender::new(0), Refusals::default());
-        Self { key, tasks, browsers: Mutex::default(), arrivals, people, refusals }
+        let unproved = UnprovedPeers::new(UNPROVED_CONNECTIONS);
+        Self { key, tasks, browsers: Mutex::default(), arrivals, people, refusals, unproved }
+    }
+
+    /// Websockets that have not shown that they know the key.
+    pub(crate) fn unproved(&self) -> &Arc<UnprovedPeers> {
+        &self.unproved
     }
 
     /// Tells the user of a browser that something was refused in it.

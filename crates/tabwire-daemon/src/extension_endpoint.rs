@@ -11,8 +11,8 @@ use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
-use tabwire_cdp::websocket::{ByteStream, serve};
-use tabwire_cdp::{Farewell, FrameSink, FrameSource, Framed};
+use tabwire_cdp::websocket::{ByteStream, raise_ceiling, serve};
+use tabwire_cdp::{Farewell, FrameSink, FrameSource, Framed, UnprovedPeer};
 use tabwire_extension::link_message::{
     Challenge, Goodbye, GreetingFrame, Hello, PROTOCOL, Present, Welcome, find_present,
 };
@@ -21,9 +21,10 @@ use tabwire_wire::{ErrorCode, Failure, VERSION};
 
 use crate::cdp_endpoint::{accept_key, switching};
 use crate::daemon::Daemon;
+use crate::extension_browser::Ends;
 use crate::extension_desk::ExtensionDesk;
 use crate::extension_key;
-use crate::limits::GREETING_DEADLINE;
+use crate::limits::{GREETING_DEADLINE, UNPROVED_BYTES};
 use crate::server::{Answer, json as json_answer};
 use crate::token::Token;
 
@@ -32,6 +33,7 @@ impl Daemon {
     pub(crate) fn accept_extension(&self, mut request: Request<Incoming>) -> Result<Answer, Failure> {
         let accept = accept_key(&request)?;
         let desk = Arc::clone(&self.extensions);
+        let peer = desk.unproved().enter();
         let upgrade = hyper::upgrade::on(&mut request);
         self.tasks.start("extension-upgrade", async move {
             let upgraded = match upgrade.await {
@@ -39,7 +41,7 @@ impl Daemon {
                 Err(error) => return tracing::debug!(%error, "a websocket was not opened"),
             };
             let stream: Box<dyn ByteStream> = Box::new(TokioIo::new(upgraded));
-            receive(&desk, serve(stream, BROWSER_MESSAGE_CEILING), GREETING_DEADLINE).await;
+            receive(&desk, serve(stream, UNPROVED_BYTES), peer, GREETING_DEADLINE).await;
         });
         Ok(switching(accept))
     }
@@ -65,26 +67,43 @@ impl Daemon {
     }
 }
 
-async fn receive(desk: &ExtensionDesk, (mut source, mut sink): (FrameSource, FrameSink), deadline: Duration) {
-    let greeted = tokio::time::timeout(deadline, greet(desk, &mut source, &mut sink)).await;
-    match greeted.ok().flatten() {
-        Some((hello, present)) => {
+/// Greets until the deadline, or until a newer connection takes the place of this one.
+async fn receive(desk: &ExtensionDesk, ends: Ends, peer: UnprovedPeer, deadline: Duration) {
+    let greeted = tokio::select! {
+        greeted = tokio::time::timeout(deadline, greet(desk, ends, &peer)) => greeted.ok().flatten(),
+        () = peer.replaced() => None,
+    };
+    match greeted {
+        Some((hello, present, ends)) => {
             tracing::info!(install = %hello.install, product = %hello.browser.product, "an extension is paired");
-            desk.arrived(&hello, present, (source, sink)).await;
+            desk.arrived(&hello, present, ends).await;
         }
-        None => {
-            tracing::info!("an extension did not prove itself");
-            sink.say_goodbye(Farewell::Done);
-        }
+        None => tracing::info!("an extension did not prove itself"),
     }
 }
 
-/// Greets an extension; nothing comes of it when either side cannot show that it knows the key.
-async fn greet(
-    desk: &ExtensionDesk,
-    source: &mut FrameSource,
-    sink: &mut FrameSink,
-) -> Option<(Hello, Present)> {
+/// Greets an extension; nothing comes of it when either side cannot show that it knows the key. Large messages are taken
+/// only once it has.
+async fn greet(desk: &ExtensionDesk, mut ends: Ends, peer: &UnprovedPeer) -> Option<(Hello, Present, Ends)> {
+    let Some(hello) = check_proofs(desk, &mut ends).await else {
+        ends.1.say_goodbye(Farewell::Done);
+        return None;
+    };
+    peer.proved();
+    let (mut source, mut sink) = raise_ceiling(ends, BROWSER_MESSAGE_CEILING)?;
+    if hello.protocol != PROTOCOL {
+        write(&mut sink, &GreetingFrame::Goodbye(other_protocol(&hello))).await?;
+        sink.say_goodbye(Farewell::Done);
+        return None;
+    }
+    let welcome = Welcome { version: VERSION.to_owned() };
+    write(&mut sink, &GreetingFrame::Welcome(welcome)).await?;
+    let present = find_present(&next(&mut source).await?)?;
+    Some((hello, present, (source, sink)))
+}
+
+/// Shows that we know the key, and has the extension show it.
+async fn check_proofs(desk: &ExtensionDesk, (source, sink): &mut Ends) -> Option<Hello> {
     let key = extension_key::as_pairing(&extension_key::obtain(desk.key_file()).ok()?)?;
     let GreetingFrame::Hello(hello) = read(source).await? else { return None };
     if !is_name(&hello.install) || !is_name(&hello.nonce) {
@@ -98,17 +117,7 @@ async fn greet(
     let challenge = Challenge { nonce: nonce.expose().to_owned(), proof };
     write(sink, &GreetingFrame::Challenge(challenge)).await?;
     let GreetingFrame::Proof(shown) = read(source).await? else { return None };
-    if !key.is_proved(Side::Extension, &greeting, &shown) {
-        return None;
-    }
-    if hello.protocol != PROTOCOL {
-        write(sink, &GreetingFrame::Goodbye(other_protocol(&hello))).await?;
-        return None;
-    }
-    let welcome = Welcome { version: VERSION.to_owned() };
-    write(sink, &GreetingFrame::Welcome(welcome)).await?;
-    let present = find_present(&next(source).await?)?;
-    Some((hello, present))
+    key.is_proved(Side::Extension, &greeting, &shown).then_some(hello)
 }
 
 /// What an extension is told that speaks otherwise, once it has shown that it is ours.

@@ -54,6 +54,7 @@ mod paths;
 mod place;
 mod policy_desk;
 mod policy_request;
+mod port_peer;
 mod powershell;
 mod powershell_word;
 mod protected_path;

@@ -5,8 +5,16 @@ use std::time::Duration;
 /// The loopback port asked for first; another is taken when a stranger has it.
 pub const DEFAULT_PORT: u16 = 38_017;
 
-/// Connections served at once over the socket, and as many over the port; more wait in the kernel's queue.
+/// Connections served at once over the socket, where more wait in the kernel's queue; and as many over the port of peers
+/// that have shown a credential.
 pub const CONNECTIONS: usize = 256;
+
+/// Connections over the port, and websockets of extensions, whose peers have not proved themselves yet. The newest takes
+/// the place of the oldest.
+pub const UNPROVED_CONNECTIONS: usize = 64;
+
+/// Largest message of a peer that has not proved itself.
+pub const UNPROVED_BYTES: usize = 64 * 1024;
 
 /// Largest body of a request to the API.
 pub const BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -14,8 +22,8 @@ pub const BODY_BYTES: usize = 4 * 1024 * 1024;
 /// Largest head of a request, in bytes.
 pub const HEAD_BYTES: usize = 64 * 1024;
 
-/// How long a peer may take to send the head of a request.
-pub const HEAD_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a peer may take to send the head of a request, and how long a connection may be idle between two.
+pub const HEAD_DEADLINE: Duration = Duration::from_secs(5);
 
 /// How long a peer may take to send the body of a request, once its head was let through.
 pub const BODY_DEADLINE: Duration = Duration::from_secs(10);

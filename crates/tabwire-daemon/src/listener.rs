@@ -18,7 +18,7 @@ pub(crate) enum Visitor {
 /// A listening end, with the pause it takes after failures.
 pub(crate) struct Listener<L> {
     inner: L,
-    places: Arc<Semaphore>,
+    places: Option<Arc<Semaphore>>,
     pause: Duration,
 }
 
@@ -42,14 +42,18 @@ impl Accept for TcpListener {
 }
 
 impl<L: Accept> Listener<L> {
-    pub(crate) fn new(inner: L, places: Arc<Semaphore>) -> Self {
+    /// Without places, everybody is taken in: who has not proved itself makes room for the next.
+    pub(crate) fn new(inner: L, places: Option<Arc<Semaphore>>) -> Self {
         Self { inner, places, pause: ACCEPT_PAUSE }
     }
 
     /// Waits for a visitor and a place for it. A failing accept is tried again after a growing pause, so that
     /// running out of descriptors neither spins nor ends the daemon (F41).
-    pub(crate) async fn next(&mut self) -> Option<(Visitor, OwnedSemaphorePermit)> {
-        let place = Arc::clone(&self.places).acquire_owned().await.ok()?;
+    pub(crate) async fn next(&mut self) -> Option<(Visitor, Option<OwnedSemaphorePermit>)> {
+        let place = match &self.places {
+            Some(places) => Some(Arc::clone(places).acquire_owned().await.ok()?),
+            None => None,
+        };
         loop {
             match self.inner.accept_one().await {
                 Ok(visitor) => {

@@ -18,9 +18,11 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::caller::Caller;
 use crate::daemon::Daemon;
-use crate::gate::{Door, Refusal, Visit};
-use crate::limits::{HEAD_BYTES, HEAD_DEADLINE};
+use crate::gate::{Door, Refusal, Scope, Visit};
+use crate::limits::{CONNECTIONS, HEAD_BYTES, HEAD_DEADLINE};
 use crate::listener::Visitor;
+use crate::port_peer::PortPeer;
+use crate::route::Access;
 
 pub(crate) type Answer = Response<BoxBody<Bytes, Infallible>>;
 
@@ -32,26 +34,36 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, visitor: Visitor) {
             match stream.peer_cred() {
                 Ok(peer) if peer.uid() == own => {
                     let caller = Caller::at_socket(peer.pid().filter(|_| daemon.scribe.writes()));
-                    serve_stream(daemon, stream, Door::Socket, caller).await;
+                    serve_stream(daemon, stream, Door::Socket, caller, None).await;
                 }
                 other => tracing::warn!(?other, "another user's connection was refused"),
             }
         }
         Visitor::Port(stream) => {
             let door = Door::Port(daemon.port);
-            serve_stream(daemon, stream, door, Caller::at_port()).await;
+            let peer = Arc::new(PortPeer::new(&daemon.unproved, &daemon.proved));
+            let served = serve_stream(daemon, stream, door, Caller::at_port(), Some(Arc::clone(&peer)));
+            tokio::select! {
+                () = served => {}
+                () = peer.replaced() => tracing::debug!("an unproved connection made room for a newer one"),
+            }
         }
     }
 }
 
-async fn serve_stream<S>(daemon: Arc<Daemon>, stream: S, door: Door, caller: Caller)
-where
+async fn serve_stream<S>(
+    daemon: Arc<Daemon>,
+    stream: S,
+    door: Door,
+    caller: Caller,
+    peer: Option<Arc<PortPeer>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(move |mut request: Request<Incoming>| {
-        let daemon = Arc::clone(&daemon);
+        let (daemon, peer) = (Arc::clone(&daemon), peer.clone());
         request.extensions_mut().insert(caller.clone());
-        async move { Ok::<_, Infallible>(guarded(answer(daemon, request, door)).await) }
+        async move { Ok::<_, Infallible>(guarded(answer(daemon, request, door, peer.as_deref())).await) }
     });
     let served = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -83,7 +95,12 @@ async fn guarded(answer: impl Future<Output = Answer>) -> Answer {
     }
 }
 
-async fn answer(daemon: Arc<Daemon>, request: Request<Incoming>, door: Door) -> Answer {
+async fn answer(
+    daemon: Arc<Daemon>,
+    request: Request<Incoming>,
+    door: Door,
+    peer: Option<&PortPeer>,
+) -> Answer {
     let visit = Visit {
         method: request.method().as_str(),
         path: request.uri().path(),
@@ -94,12 +111,32 @@ async fn answer(daemon: Arc<Daemon>, request: Request<Incoming>, door: Door) -> 
         content_type: text(request.headers(), "content-type"),
     };
     match daemon.gate.admit(door, &visit, daemon.as_ref()) {
-        Err(refusal) => refused(refusal),
+        Err(refusal) => closing(refused(refusal)),
         Ok(admitted) => {
+            let is_proof = !matches!(admitted.scope, Scope::Public | Scope::Extension);
+            if is_proof && peer.is_some_and(|peer| !peer.prove()) {
+                return closing(too_many());
+            }
+            let is_last = peer.is_some() && (!is_proof || admitted.route.access == Access::Public);
             let _working = daemon.work.begin();
-            daemon.handle(admitted, request, door).await
+            let answer = daemon.handle(admitted, request, door).await;
+            if is_last { closing(answer) } else { answer }
         }
     }
+}
+
+/// Ends the connection after an answer: who has shown nothing is given one answer, and holds no place after it.
+fn closing(mut answer: Answer) -> Answer {
+    if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+        answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    answer
+}
+
+fn too_many() -> Answer {
+    let message = format!("{CONNECTIONS} clients are connected to this port, which is the most.");
+    let failure = Failure::new(ErrorCode::Busy, message).with_hint("Close one of them, and try again.");
+    failed_with(StatusCode::SERVICE_UNAVAILABLE, &failure)
 }
 
 /// What a header counts as that is doubled or not text: a value nobody accepts.

@@ -14,3 +14,4 @@ mod raw_websocket;
 mod slow_peer;
 mod start;
 mod stranger;
+mod unproved;

@@ -33,8 +33,13 @@ pub(crate) const UPGRADE: [&str; 4] = [
 
 impl RawWebsocket {
     /// Asks for a websocket at a path.
-    pub(crate) fn open(mut stream: TcpStream, port: u16, path: &str) -> Self {
-        let upgrade = UPGRADE.join("\r\n");
+    pub(crate) fn open(stream: TcpStream, port: u16, path: &str) -> Self {
+        Self::open_with(stream, port, path, &[])
+    }
+
+    /// The same, with more headers.
+    pub(crate) fn open_with(mut stream: TcpStream, port: u16, path: &str, headers: &[&str]) -> Self {
+        let upgrade = [&UPGRADE[..], headers].concat().join("\r\n");
         let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{upgrade}\r\n\r\n");
         stream.write_all(head.as_bytes()).expect("the head is taken");
         let mut answer = Vec::new();

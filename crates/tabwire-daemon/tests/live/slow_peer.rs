@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tabwire_daemon::limits::{BODY_DEADLINE, HEAD_DEADLINE};
+use tabwire_daemon::limits::{BODY_DEADLINE, GREETING_DEADLINE, HEAD_DEADLINE};
 use tabwire_daemon::{Daemon, DaemonConfig, Handshake, Paths};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -11,6 +11,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::live_daemon::{PROGRAM, new_home};
+use crate::raw_websocket::UPGRADE;
 
 /// Runs a visitor against a daemon; both live on the same paused clock.
 async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> F) {
@@ -110,6 +111,29 @@ async fn t41_a_body_that_never_ends_is_answered_at_the_deadline() {
         let (received, elapsed) = wait_for_close(&mut stream, since).await;
         assert!(received.starts_with("HTTP/1.1 408 ") && received.contains("\"TIMEOUT\""), "{received}");
         assert!(is_about(elapsed, BODY_DEADLINE), "it was borne for {elapsed:?}");
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn m4_an_extension_that_does_not_prove_itself_is_cut_off_at_the_deadline() {
+    with_daemon(|handshake| async move {
+        let head = format!(
+            "GET /extension HTTP/1.1\r\nhost: 127.0.0.1:{}\r\norigin: {}\r\n{}\r\n\r\n",
+            handshake.port,
+            tabwire_extension::package::extension_origin(),
+            UPGRADE.join("\r\n")
+        );
+        // Nothing at all, or a message that never ends.
+        for more in [&b""[..], b"\x81\xfe\x10\x00\0\0\0\0{"] {
+            let mut stream = connect(&handshake).await;
+            let since = Instant::now();
+            stream.write_all(head.as_bytes()).await.expect("taken");
+            stream.write_all(more).await.expect("taken");
+            let (received, elapsed) = wait_for_close(&mut stream, since).await;
+            assert!(received.starts_with("HTTP/1.1 101 "), "{received}");
+            assert!(is_about(elapsed, GREETING_DEADLINE), "it was borne for {elapsed:?}");
+        }
     })
     .await;
 }

@@ -6,10 +6,12 @@ use serde_json::{Value, json};
 use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{self, handshake_answer};
+use tabwire_cdp::{UnprovedPeer, UnprovedPeers};
 use tabwire_wire::Failure;
 use tabwire_wire::api::ErrorAnswer;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use super::connection;
 use super::http_request::HttpRequest;
@@ -25,27 +27,33 @@ const DEVTOOLS: &str = "https://chrome-devtools-frontend.appspot.com/serve_rev/"
 
 /// Answers visitors for as long as the port is served.
 pub(super) async fn serve(steward: Arc<Steward>, listener: TcpListener) {
-    let places = Arc::new(tokio::sync::Semaphore::new(CHROME_CONNECTIONS));
+    let places = Arc::new(Semaphore::new(CHROME_CONNECTIONS));
+    let unproved = UnprovedPeers::new(CHROME_CONNECTIONS);
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = steward.tasks().stopping() => return,
         };
         // A visitor that is gone again is nobody's problem.
         let Ok((stream, _)) = accepted else { continue };
-        let host = Arc::clone(&steward);
-        steward.tasks().start("visitor", async move {
-            receive(&host, stream).await;
-            drop(place);
-        });
+        let (host, places, peer) = (Arc::clone(&steward), Arc::clone(&places), unproved.enter());
+        steward.tasks().start("visitor", async move { receive(&host, stream, peer, &places).await });
     }
 }
 
-async fn receive(steward: &Arc<Steward>, mut stream: TcpStream) {
+/// Reads a visitor's request; one that only holds its connection open makes room for the next.
+async fn receive(steward: &Arc<Steward>, mut stream: TcpStream, peer: UnprovedPeer, places: &Semaphore) {
     let _ = stream.set_nodelay(true);
     let reading = tokio::time::timeout(CHROME_HEAD_DEADLINE, HttpRequest::read(&mut stream));
-    let Ok(Some(request)) = reading.await else { return };
+    let request = tokio::select! {
+        read = reading => read.ok().flatten(),
+        () = peer.replaced() => None,
+    };
+    let Some(request) = request else { return };
+    drop(peer);
+    let Ok(_place) = places.try_acquire() else {
+        return answer(&mut stream, 503, "Too many clients are connected to this port.").await;
+    };
     // Without what follows a question mark, which may be an address with secrets in it.
     let path = request.path.split('?').next().unwrap_or_default();
     tracing::debug!(method = request.method, path, "a visitor asks");
@@ -223,6 +231,7 @@ async fn answer(stream: &mut TcpStream, status: u16, body: &str) {
         403 => "Forbidden",
         404 => "Not Found",
         405 => "Method Not Allowed",
+        503 => "Service Unavailable",
         _ => "Internal Server Error",
     };
     let head = format!(

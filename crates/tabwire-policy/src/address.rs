@@ -23,6 +23,13 @@ pub enum Address {
         /// What follows the scheme, without query and fragment.
         rest: String,
     },
+    /// A host with every scheme and port, as cookies are kept for.
+    Host {
+        /// The host, without a dot before it.
+        host: String,
+        /// What kind of host it is, if it is not of the internet.
+        special: Option<SpecialHost>,
+    },
     /// The browser as a whole: what concerns every site it knows.
     Everywhere,
     /// Nothing that could be judged.
@@ -82,6 +89,15 @@ impl Address {
         }
     }
 
+    /// The host that a cookie's domain names.
+    #[must_use]
+    pub fn of_cookie_domain(domain: &str) -> Self {
+        match Self::read(&format!("http://{}/", domain.trim_start_matches('.'))) {
+            Self::Web(web) => Self::Host { host: web.host, special: web.special },
+            _ => Self::Wrong(AddressFault::Unreadable),
+        }
+    }
+
     /// The same place under the address that its name led to, if that is none of the internet and the name does not
     /// say so itself. To be judged as well: a name is anybody's to give.
     #[must_use]
@@ -111,6 +127,7 @@ impl Address {
             Self::Web(web) => web.origin(),
             Self::Blank | Self::BlankOfAnother => "An empty page".to_owned(),
             Self::Other { scheme, .. } => format!("An address with {scheme}:"),
+            Self::Host { host, .. } => host.clone(),
             Self::Everywhere => "The browser as a whole".to_owned(),
             Self::Wrong(_) => "This address".to_owned(),
         }

@@ -84,11 +84,14 @@ impl Rulebook {
                 let why = web.special().map_or("", SpecialHost::sentence);
                 refused(question, why, Source::BuiltIn, Site::of(question.address))
             }
+            Address::Host { special: Some(special), .. } if special.is_refused_everywhere() => {
+                refused(question, special.sentence(), Source::BuiltIn, Site::of(question.address))
+            }
             Address::Other { .. } => {
                 let why = "it is no page of the web";
                 refused(question, why, Source::BuiltIn, Site::of(question.address))
             }
-            Address::Web(_) | Address::Everywhere => self.decide_unlisted(question),
+            Address::Web(_) | Address::Host { .. } | Address::Everywhere => self.decide_unlisted(question),
         }
     }
 
@@ -182,6 +185,7 @@ impl Rulebook {
 fn is_refused_everywhere(address: &Address) -> bool {
     match address {
         Address::Web(web) => web.special().is_some_and(SpecialHost::is_refused_everywhere),
+        Address::Host { special, .. } => special.is_some_and(SpecialHost::is_refused_everywhere),
         Address::Wrong(AddressFault::User | AddressFault::Star) => true,
         _ => false,
     }

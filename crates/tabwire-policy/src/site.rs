@@ -118,6 +118,12 @@ impl Site {
             Address::Other { scheme, .. } => {
                 Some(Self(Pattern::Other { scheme: scheme.clone(), rest: String::new() }))
             }
+            Address::Host { host, .. } => Some(Self(Pattern::Web {
+                scheme: SchemePattern::Any,
+                host: HostPattern::Exactly(host.clone()),
+                port: PortPattern::Any,
+                path: String::new(),
+            })),
             Address::Everywhere => Some(Self(EVERYWHERE)),
             Address::Blank | Address::BlankOfAnother | Address::Wrong(_) => None,
         }
@@ -204,6 +210,7 @@ impl Site {
                     && port.matches(web)
                     && lies_in(&web.path, path)
             }
+            (Pattern::Web { host, .. }, Address::Host { host: theirs, .. }) => host.matches(theirs),
             (Pattern::Other { scheme, rest }, Address::Other { scheme: theirs, rest: place }) => {
                 scheme == theirs && (rest.is_empty() || lies_in(place, rest))
             }
@@ -214,7 +221,11 @@ impl Site {
 
     /// Whether the pattern says enough to mean a special host.
     fn names(&self, address: &Address) -> bool {
-        let Address::Web(WebAddress { special: Some(special), .. }) = address else { return true };
+        let (Address::Web(WebAddress { special: Some(special), .. })
+        | Address::Host { special: Some(special), .. }) = address
+        else {
+            return true;
+        };
         match &self.0 {
             Pattern::Web { host: HostPattern::Exactly(_), .. } => true,
             Pattern::Web { host: HostPattern::Below(_), .. } => *special == SpecialHost::Loopback,

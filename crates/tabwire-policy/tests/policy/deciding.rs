@@ -220,3 +220,30 @@ fn t21_a_name_is_judged_by_where_it_leads_too() {
     assert_eq!(local.reached_at("127.0.0.1".parse().expect("an address")), None);
     assert!(local.reached_at("10.0.0.8".parse().expect("an address")).is_some());
 }
+
+#[test]
+fn a_cookie_is_judged_by_its_host_whatever_the_scheme_and_port() {
+    let mut book = Rulebook::default();
+    let grant = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
+    for site in ["*", "http://127.0.0.1:8080"] {
+        book.ledger.add(Site::read(site).expect("a site"), grant.clone(), 0, "a test").expect("room");
+    }
+    let denied = Site::read_denied("bank.example").expect("a site");
+    book.ledger.add(denied, Stance::Deny, 0, "a test").expect("room");
+    let allowed =
+        |domain: &str| ask(&book, &Address::of_cookie_domain(domain), Capability::Read, None, 0).is_allowed();
+    for (domain, is_allowed) in [
+        ("shop.example", true),
+        (".shop.example", true),
+        ("127.0.0.1", true),
+        ("localhost", false),
+        ("10.0.0.1", false),
+        ("169.254.169.254", false),
+        ("bank.example", false),
+        (".bank.example", false),
+        ("", false),
+        ("a b", false),
+    ] {
+        assert_eq!(allowed(domain), is_allowed, "{domain:?}");
+    }
+}

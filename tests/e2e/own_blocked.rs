@@ -309,7 +309,7 @@ fn check_commands(siege: &mut Siege) {
     assert_eq!(any["failed"]["code"], "BAD_ARGS", "{any}");
 }
 
-/// Requests that are held and sent on elsewhere: what answers with a redirect to the blocked site is not followed there.
+/// Requests that are held and sent on elsewhere: a redirect to the blocked site is not followed.
 fn check_interception(siege: &mut Siege, tab: &Value) {
     let there = siege.site.url("b", "/article");
     let redirect =

@@ -8,7 +8,7 @@ import * as link from "./link.js";
 import { note } from "./log.js";
 import * as networkBlock from "./network_block.js";
 import { noteRefusal } from "./refusals.js";
-import { shield, shieldChild } from "./shield.js";
+import { inheritsBlocked, shield, shieldChild } from "./shield.js";
 import { allTold } from "./settled.js";
 import * as sharing from "./sharing.js";
 import * as sites from "./sites.js";
@@ -272,6 +272,7 @@ function passOn(source, method, params) {
     return;
   }
   if (method === "Target.attachedToTarget") shieldChild(tab, params);
+  if (method === "Page.frameNavigated") inheritsBlocked(tab, params?.frame).then((is) => is && letGoOfBlocked(tab));
   const event = { event: "cdp", tab, session, method, params: allowedParams(method, params) };
   if (DROPPABLE.has(method)) link.tellIfRoom(event);
   else link.tell(event);
@@ -279,6 +280,8 @@ function passOn(source, method, params) {
 
 /** Whether Chrome tells of a part of the page that a blocked site is in. */
 function isOfBlocked(method, params) {
+  if (!sites.hasAny()) return false;
+  if (method === "Page.frameNavigated") return sites.isBlocked(params?.frame?.url ?? "");
   if (method !== "Target.attachedToTarget" && method !== "Target.targetInfoChanged") return false;
   return sites.isBlocked(params?.targetInfo?.url ?? "");
 }

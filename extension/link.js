@@ -14,6 +14,9 @@ const PROTOCOL = 1;
 /** Chrome ends a worker that has been quiet for 30 s; only messages count, no ping frames. */
 const PULSE_MS = 20_000;
 const DIAL_DEADLINE_MS = 5_000;
+/** What may be sent by a peer that has not shown that it knows the key: one short message is all it has to say. */
+const UNPROVED_LENGTH = 64 * 1024;
+const UNPROVED_MESSAGES = 4;
 /** How long to wait before dialling again while the worker lives; after that the alarm does it. */
 const PAUSES_MS = [250, 1_000, 3_000, 10_000];
 
@@ -77,6 +80,7 @@ async function dial({ port, key }) {
     const nonces = { ...names, theirs: String(challenge?.nonce) };
     // Whoever listens on that port is told nothing more unless it knows the key.
     if (!pairing.isSame(challenge?.proof, await pairing.proof(key, "daemon", nonces))) throw new Error("no proof");
+    messages.trust();
     socket.send(JSON.stringify({ proof: await pairing.proof(key, "extension", nonces) }));
     const { welcome, goodbye } = await messages.next();
     // From one that knows the key: why it does not let us in is for the user to read.
@@ -109,8 +113,10 @@ function inbox(socket) {
   let wanted = null;
   let take = null;
   let ended = false;
+  let isTrusted = false;
   const deliver = (text) => {
-    if (take) take(text);
+    if (!isTrusted && (text.length > UNPROVED_LENGTH || held.length >= UNPROVED_MESSAGES)) socket.close();
+    else if (take) take(text);
     else if (wanted) wanted(text);
     else held.push(text);
   };
@@ -136,6 +142,7 @@ function inbox(socket) {
       wanted = null;
       return JSON.parse(text);
     },
+    trust: () => (isTrusted = true),
     handTo(receiver) {
       take = receiver;
       for (const text of held.splice(0)) receiver(text);

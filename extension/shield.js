@@ -46,8 +46,23 @@ async function awaitLoaded(tab) {
   await chrome.debugger.sendCommand({ tabId: tab }, "Page.stopLoading");
 }
 
+/** Whether a frame, in whichever process, is at a blocked site, or is empty and belongs to one that made it. */
 async function hasBlockedFrame(tab) {
   const frames = (await chrome.webNavigation.getAllFrames({ tabId: tab })) ?? [];
   // What was not loaded has the address that it was to be loaded from.
-  return frames.some(({ url, errorOccurred }) => !errorOccurred && sites.isBlocked(url));
+  if (frames.some(({ url, errorOccurred }) => !errorOccurred && sites.isBlocked(url))) return true;
+  const { frameTree } = await chrome.debugger.sendCommand({ tabId: tab }, "Page.getFrameTree");
+  const inherited = await Promise.all(framesIn(frameTree).map((frame) => inheritsBlocked(tab, frame)));
+  return inherited.includes(true);
+}
+
+const framesIn = ({ frame, childFrames = [] }) => [frame, ...childFrames.flatMap(framesIn)];
+
+/** Whether a frame has an address that says nothing, such as about:blank, and the origin of a blocked site that made it. */
+export async function inheritsBlocked(tab, frame) {
+  if (!sites.hasAny() || /^https?:/.test(frame?.url ?? "")) return false;
+  const asked = chrome.debugger.sendCommand({ tabId: tab }, "Storage.getStorageKeyForFrame", { frameId: frame?.id });
+  // A frame that has no storage has an origin of its own, which is no site's.
+  const { storageKey } = await asked.catch(() => ({ storageKey: "" }));
+  return sites.isBlocked(storageKey.split("^", 1)[0]);
 }

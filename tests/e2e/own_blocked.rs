@@ -142,6 +142,7 @@ fn h4_cookies_of_blocked_sites_are_neither_told_nor_changed() {
     siege.daemon.send(&tab, "Network.deleteCookies", &json!({"name": "spare", "url": own}));
     siege.daemon.send(&tab, "Network.setCookie", &json!({"name": "new", "value": "5", "url": own}));
     assert_eq!(cookie_jar(&mut siege.user), ["blocked=1", "new=5", "own=3", "wide=2"]);
+    check_cookie_rules(&mut siege);
 
     siege.daemon.send(&tab, "Network.enable", &json!({}));
     let fetch = json!({
@@ -160,6 +161,41 @@ fn h4_cookies_of_blocked_sites_are_neither_told_nor_changed() {
         .collect();
     assert!(told.iter().any(|event| event.contains("own=3")), "{events:?}");
     assert!(!told.iter().any(|event| event.contains("wide")), "{told:?}");
+}
+
+/// Which cookies count as a blocked site's, asked of the extension's own modules.
+fn check_cookie_rules(siege: &mut Siege) {
+    siege.block(&["bank.example", "*.shop.example", "mail.site.co.uk"]);
+    let told = |cookies: &Value| {
+        format!(
+            "Promise.all([import('/sites.js'), import('/blocked_cookies.js')]).then(async ([sites, cookies]) => {{\
+               await sites.load();\
+               return cookies.allowedCookies({cookies}).map((one) => one.name);\
+             }})"
+        )
+    };
+    let cookie = |name: &str, domain: &str| json!({"name": name, "domain": domain});
+    let partitioned = |name: &str, site: &str| json!({"name": name, "domain": "cdn.test", "partitionKey": {"topLevelSite": site, "hasCrossSiteAncestor": true}});
+    let cookies = json!([
+        cookie("host", "bank.example"),
+        cookie("wide", ".bank.example"),
+        cookie("below", "www.bank.example"),
+        cookie("wide below", ".www.bank.example"),
+        cookie("wildcard", "a.shop.example"),
+        cookie("wildcard's own", "shop.example"),
+        cookie("wildcard's wide", ".shop.example"),
+        cookie("sibling", "www.site.co.uk"),
+        cookie("shared", ".site.co.uk"),
+        cookie("alike", "notbank.example"),
+        cookie("dotted", "BANK.example."),
+        partitioned("partition", "https://bank.example"),
+        partitioned("partition above", "https://site.co.uk"),
+        partitioned("partition beside", "https://other.example"),
+    ]);
+    let kept = siege.user.evaluate(&told(&cookies), &siege.options);
+    let expected = ["below", "wide below", "wildcard's own", "sibling", "alike", "partition beside"];
+    assert_eq!(kept, json!(expected));
+    siege.block(&BLOCKED);
 }
 
 /// Ways of a page to a blocked site, as scripts that the daemon has the page run.
@@ -273,7 +309,7 @@ fn check_commands(siege: &mut Siege) {
     assert_eq!(any["failed"]["code"], "BAD_ARGS", "{any}");
 }
 
-/// Requests that are held and sent on elsewhere: what answers with a redirect to the blocked site is not followed there.
+/// Requests that are held and sent on elsewhere: a redirect to the blocked site is not followed.
 fn check_interception(siege: &mut Siege, tab: &Value) {
     let there = siege.site.url("b", "/article");
     let redirect =
@@ -316,6 +352,8 @@ fn check_frames(siege: &mut Siege) {
         siege.daemon.send(&tab, "DOMSnapshot.captureSnapshot", &json!({"computedStyles": []})).to_string();
     assert!(!text.contains("made by the service worker"), "{text}");
 
+    check_inherited_origin(siege);
+
     // Without the list they come up; with it, the tab is let go of, and not taken up again.
     siege.block(&[]);
     assert_eq!(siege.evaluate(&tab, &add), "loaded");
@@ -323,6 +361,18 @@ fn check_frames(siege: &mut Siege) {
     siege.block(&BLOCKED);
     assert_eq!(siege.daemon.wait_for_detached(&tab), "blocked");
     let refused = siege.daemon.answer("attach", &json!({"tab": tab}));
+    assert_eq!(refused["failed"]["code"].as_str(), DENIED, "{refused}");
+}
+
+/// An empty tab that a page of the blocked site made has that site's origin and cookies, though its address is blank.
+fn check_inherited_origin(siege: &mut Siege) {
+    let there = siege.user.open_page(&siege.site.url("b", "/form")).session;
+    eventually("the page is there", 10, || siege.user.evaluate("document.title", &there) == "Form");
+    siege.user.evaluate("window.made = open('about:blank'); 1", &there);
+    let share = "chrome.tabs.query({}).then((all) => all.filter((tab) => tab.openerTabId !== undefined && tab.url === 'about:blank'))\
+        .then(([tab]) => tab && chrome.runtime.sendMessage({ask: 'share', tab: tab.id}).then(() => tab.id))";
+    let made = find_eventually(10, || siege.user.evaluate(share, &siege.options).as_i64());
+    let refused = siege.daemon.answer("attach", &json!({"tab": made.expect("an empty tab")}));
     assert_eq!(refused["failed"]["code"].as_str(), DENIED, "{refused}");
 }
 

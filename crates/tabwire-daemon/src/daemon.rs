@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use tabwire_browser::{PrivateDir, new_instance_id};
-use tabwire_cdp::{TaskGroup, UnprovedPeers};
+use tabwire_cdp::TaskGroup;
 use tabwire_engine::Concealment;
 use tabwire_wire::{ErrorCode, Failure, SessionKey};
 use tokio::net::{TcpListener, UnixListener};
@@ -22,11 +22,12 @@ use crate::file_shelf::FileShelf;
 use crate::fleet::{Fleet, carried_out};
 use crate::gate::{Gate, Secrets};
 use crate::handshake::Handshake;
-use crate::limits::{CONNECTIONS, DRAIN_DEADLINE, UNPROVED_CONNECTIONS};
+use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
 use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
 use crate::mcp_guests::McpGuests;
 use crate::policy_desk::PolicyDesk;
+use crate::port_peer::PortPeers;
 use crate::scribe::Scribe;
 use crate::served_browser::Fate;
 use crate::server;
@@ -55,9 +56,7 @@ pub struct Daemon {
     pub(crate) guests: McpGuests,
     /// The user's own browsers.
     pub(crate) extensions: Arc<ExtensionDesk>,
-    /// Connections over the port of peers that have shown a credential, and of those that have not.
-    pub(crate) proved: Arc<Semaphore>,
-    pub(crate) unproved: Arc<UnprovedPeers>,
+    pub(crate) peers: PortPeers,
     ending: watch::Sender<Option<Ending>>,
 }
 
@@ -170,8 +169,7 @@ impl Daemon {
             work: Work::default(),
             since: Instant::now(),
             guests: McpGuests::default(),
-            proved: Arc::new(Semaphore::new(CONNECTIONS)),
-            unproved: UnprovedPeers::new(UNPROVED_CONNECTIONS),
+            peers: PortPeers::new(),
             ending: watch::Sender::new(None),
             config,
         });

@@ -82,8 +82,8 @@ async fn receive(desk: &ExtensionDesk, ends: Ends, peer: UnprovedPeer, deadline:
     }
 }
 
-/// Greets an extension; nothing comes of it when either side cannot show that it knows the key. Large messages are taken
-/// only once it has.
+/// Greets an extension; nothing comes of it when either side cannot show that it knows the key. Large messages are
+/// taken only once it has.
 async fn greet(desk: &ExtensionDesk, mut ends: Ends, peer: &UnprovedPeer) -> Option<(Hello, Present, Ends)> {
     let Some(hello) = check_proofs(desk, &mut ends).await else {
         ends.1.say_goodbye(Farewell::Done);

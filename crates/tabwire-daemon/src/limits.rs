@@ -5,12 +5,12 @@ use std::time::Duration;
 /// The loopback port asked for first; another is taken when a stranger has it.
 pub const DEFAULT_PORT: u16 = 38_017;
 
-/// Connections served at once over the socket, where more wait in the kernel's queue; and as many over the port of peers
-/// that have shown a credential.
+/// Connections served at once over the socket, where more wait in the kernel's queue; and as many over the port of
+/// peers that have shown a credential.
 pub const CONNECTIONS: usize = 256;
 
-/// Connections over the port, and websockets of extensions, whose peers have not proved themselves yet. The newest takes
-/// the place of the oldest.
+/// Connections over the port, and websockets of extensions, whose peers have not proved themselves yet. The newest
+/// takes the place of the oldest.
 pub const UNPROVED_CONNECTIONS: usize = 64;
 
 /// Largest message of a peer that has not proved itself.

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 use tabwire_cdp::{UnprovedPeer, UnprovedPeers};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::limits::{CONNECTIONS, UNPROVED_CONNECTIONS};
+
 /// What a connection over the port counts as.
 #[derive(Debug)]
 pub(crate) struct PortPeer {
@@ -13,11 +15,27 @@ pub(crate) struct PortPeer {
     place: OnceLock<OwnedSemaphorePermit>,
 }
 
-impl PortPeer {
-    pub(crate) fn new(unproved: &Arc<UnprovedPeers>, places: &Arc<Semaphore>) -> Self {
-        Self { unproved: unproved.enter(), places: Arc::clone(places), place: OnceLock::new() }
+/// All connections over the port.
+#[derive(Debug)]
+pub(crate) struct PortPeers {
+    unproved: Arc<UnprovedPeers>,
+    places: Arc<Semaphore>,
+}
+
+impl PortPeers {
+    pub(crate) fn new() -> Self {
+        let (unproved, places) = (UnprovedPeers::new(UNPROVED_CONNECTIONS), Semaphore::new(CONNECTIONS));
+        Self { unproved, places: Arc::new(places) }
     }
 
+    /// Takes a connection in, which has not proved itself yet.
+    pub(crate) fn enter(&self) -> PortPeer {
+        let (unproved, places) = (self.unproved.enter(), Arc::clone(&self.places));
+        PortPeer { unproved, places, place: OnceLock::new() }
+    }
+}
+
+impl PortPeer {
     /// Waits until a newer connection takes the place of this one, which has not proved itself.
     pub(crate) async fn replaced(&self) {
         self.unproved.replaced().await;

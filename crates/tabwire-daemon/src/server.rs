@@ -41,7 +41,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, visitor: Visitor) {
         }
         Visitor::Port(stream) => {
             let door = Door::Port(daemon.port);
-            let peer = Arc::new(PortPeer::new(&daemon.unproved, &daemon.proved));
+            let peer = Arc::new(daemon.peers.enter());
             let served = serve_stream(daemon, stream, door, Caller::at_port(), Some(Arc::clone(&peer)));
             tokio::select! {
                 () = served => {}

@@ -81,7 +81,7 @@ pub const CHROME_HEAD_BYTES: usize = 16 * 1024;
 /// How long a visitor of that port may take to send it.
 pub const CHROME_HEAD_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Clients of that port at once; and as many visitors that have not sent a request yet, the newest in place of the oldest.
+/// Clients of that port at once; and as many visitors without a request yet, the newest in place of the oldest.
 pub const CHROME_CONNECTIONS: usize = 64;
 
 /// How long a browser may take to answer what a stand-in itself asks of it.

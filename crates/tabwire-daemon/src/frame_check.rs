@@ -132,8 +132,10 @@ impl Checkpoint {
         let frames = self.frames_without(place, capability);
         let Some(first) = frames.first() else { return Ok(()) };
         let (list, word) = (frames.join(", "), capability.as_str());
-        let message =
-            format!("The page has frames of {list}, which {} would include and which lack `{word}`.", self.action);
+        let message = format!(
+            "The page has frames of {list}, which {} would include and which lack `{word}`.",
+            self.action
+        );
         let flag = if capability == Capability::Read { String::new() } else { format!(" --{word}") };
         let remedy = format!("tabwire allow {first}{flag}");
         Err(Failure::new(ErrorCode::PolicyDenied, message)

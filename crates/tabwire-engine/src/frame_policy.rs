@@ -62,8 +62,9 @@ impl FramePolicy {
         let mut seen: Vec<Frame> = Vec::new();
         for frame in &frames {
             let is_reached = |parent: &FrameId| seen.iter().any(|known| known.id == *parent);
-            let is_open =
-                |parent: &FrameId| is_reached(parent) && self.allows(url_of(frame, &frames), Capability::Read);
+            let is_open = |parent: &FrameId| {
+                is_reached(parent) && self.allows(url_of(frame, &frames), Capability::Read)
+            };
             if frame.parent.as_ref().is_none_or(is_open) {
                 seen.push(frame.clone());
             }

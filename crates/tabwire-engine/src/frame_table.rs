@@ -139,9 +139,8 @@ impl FrameTable {
     /// A frame has committed another document. The frames of its former document are gone: the browser reports each
     /// of them only when the process stays the same. Those in processes of their own go with their sessions.
     pub(crate) fn committed(&mut self, frame: FrameDescription, session: &CdpSession) {
-        let is_former = |entry: &Entry| {
-            entry.parent.as_ref() == Some(&frame.id) && entry.session.id() == session.id()
-        };
+        let is_former =
+            |entry: &Entry| entry.parent.as_ref() == Some(&frame.id) && entry.session.id() == session.id();
         let former: Vec<FrameId> =
             self.frames.iter().filter(|(_, entry)| is_former(entry)).map(|(id, _)| id.clone()).collect();
         for child in former {
@@ -283,9 +282,8 @@ impl FrameTable {
 
     /// The first frame that a process serves.
     pub(crate) fn root_of_session(&self, session: &CdpSession) -> Option<FrameId> {
-        let is_served = |id: &&FrameId| {
-            self.frames.get(*id).is_some_and(|entry| entry.session.id() == session.id())
-        };
+        let is_served =
+            |id: &&FrameId| self.frames.get(*id).is_some_and(|entry| entry.session.id() == session.id());
         self.order.iter().filter(is_served).min_by_key(|id| self.depth(id)).cloned()
     }
 

@@ -99,7 +99,8 @@ impl Page {
             "x": whole(point.x + view.page_x), "y": whole(point.y + view.page_y),
             "includeUserAgentShadowDOM": true,
         });
-        let node: Result<Location, CdpError> = self.try_ask(&place, "DOM.getNodeForLocation", &at, deadline).await?;
+        let node: Result<Location, CdpError> =
+            self.try_ask(&place, "DOM.getNodeForLocation", &at, deadline).await?;
         let node = match node {
             Ok(node) => node,
             // Outside of the view.
@@ -157,7 +158,9 @@ impl Page {
         for _ in 0..FRAMES_DEEP {
             match self.call_in(&frame, "keysGoTo", &json!({}), deadline).await? {
                 KeysGoTo::Own => return self.check_frame(&frame, Capability::Act),
-                KeysGoTo::Unsure | KeysGoTo::Nowhere => return self.check_focus_below(&frame, &refused, deadline).await,
+                KeysGoTo::Unsure | KeysGoTo::Nowhere => {
+                    return self.check_focus_below(&frame, &refused, deadline).await;
+                }
                 KeysGoTo::Frame(key) => {
                     let held = self.driver().held_frame(&frame, key, deadline);
                     let held = self.unless_blocked(held).await?.ok_or_else(changing)?;
@@ -193,8 +196,10 @@ impl Page {
                     Err(failure) => failure,
                 };
                 let site = site_of(url);
-                failure.message =
-                    format!("A frame of {site} may have the focus, and keys would go to it. {}", failure.message);
+                failure.message = format!(
+                    "A frame of {site} may have the focus, and keys would go to it. {}",
+                    failure.message
+                );
                 Err(failure)
             }
             None => self.check_frame(above, Capability::Act),

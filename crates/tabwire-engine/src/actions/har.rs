@@ -136,7 +136,8 @@ impl Action for Har {
         }
         let refused = page.network().settings().archive.as_ref().map_or(0, |archive| archive.refused);
         if refused > 0 {
-            let told = format!("{refused} requests were not answered from the archive: their sites lack `eval`.");
+            let told =
+                format!("{refused} requests were not answered from the archive: their sites lack `eval`.");
             context.notices.add([told]);
         }
         Ok(state_of(&page))
@@ -202,7 +203,9 @@ impl Har {
         let secret: HashSet<u64> = entries.iter().filter(is_masked).map(|entry| entry.number).collect();
         if !secret.is_empty() {
             let count = secret.len();
-            context.notices.add([format!("Secrets of {count} requests are masked: their sites lack `eval`.")]);
+            context
+                .notices
+                .add([format!("Secrets of {count} requests are masked: their sites lack `eval`.")]);
         }
         (entries, secret)
     }

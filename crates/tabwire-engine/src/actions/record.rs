@@ -167,7 +167,8 @@ impl Record {
         let (note, output) = (recording.note.clone(), recording.output.clone());
         let Filmed { reel, moment, cut, withheld } = recording.stop(context.deadline).await?;
         if withheld > 0 {
-            let told = format!("{withheld} pictures were left out: the page had frames that may not be read.");
+            let told =
+                format!("{withheld} pictures were left out: the page had frames that may not be read.");
             context.notices.add([told]);
         }
         let files = Arc::clone(&context.files);

@@ -29,8 +29,8 @@ use tokio::time::Instant;
 
 use crate::driver::{Driver, FileInput, Frame, ListedFrame, Place, Reply, Setting};
 use crate::evaluation::Evaluation;
-use crate::frame_table::{FrameTable, WorldId};
 use crate::frame_policy::FramePolicy;
+use crate::frame_table::{FrameTable, WorldId};
 use crate::limits::MOVE_PATIENCE;
 use crate::network::Containment;
 use crate::page_agent::page_agent;
@@ -38,8 +38,8 @@ use crate::shown_documents::ShownMark;
 use crate::snapshot::{ElementKey, PageText};
 
 use begun::{AgentCall, Begun};
-use frame_access::capability_of;
 pub(crate) use frame_access::FrameUrls;
+use frame_access::capability_of;
 use process_settings::ProcessSettings;
 use watchers::Watchers;
 

@@ -95,7 +95,9 @@ impl ListedRoute {
         let times = self.times.map(|times| format!(" of {times}")).unwrap_or_default();
         let refused = match self.refused {
             0 => String::new(),
-            count => format!("; refused by the browser or the policy: {count}, those requests went on as they were"),
+            count => format!(
+                "; refused by the browser or the policy: {count}, those requests went on as they were"
+            ),
         };
         format!("{} {}{kinds}: {} (hits: {}{times}{refused})", self.number, self.url, self.does, self.hits)
     }

@@ -27,8 +27,7 @@ impl RefusedRequests {
         let mut known: HashMap<String, bool> = HashMap::new();
         for entry in log.since(0) {
             let decides = judged_urls(entry).into_iter().find(|url| {
-                let is_allowed =
-                    *known.entry(url.clone()).or_insert_with(|| policy.allows(url, capability));
+                let is_allowed = *known.entry(url.clone()).or_insert_with(|| policy.allows(url, capability));
                 !is_allowed
             });
             if let Some(url) = decides {

@@ -80,7 +80,9 @@ fn h3_l5_requests_of_sites_that_were_not_granted_are_left_out_and_secrets_need_e
 /// Routes a script body for everything, and loads frames and scripts of another site in a page of `a`.
 fn route_other_site(world: &World, site: &FixtureSite, other: &str) {
     let script = "<script>new Image().src = '/framed/routed'</script>";
-    world.run(&["route", "*/framed/inner", "--body", script, "--content-type", "text/html"]).succeeded();
+    world
+        .run(&["route", "*/framed/inner", "--body", script, "--header", "content-type: text/html"])
+        .succeeded();
     world.run(&["route", "*/framed/script.js", "--body", "document.title = 'routed'"]).succeeded();
     let before = site.visits("/framed/inner");
     world.run(&["open", &site.page(&format!("/framed?of={other}"))]).succeeded();
@@ -102,16 +104,16 @@ fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
     for other in OTHERS {
         world.run(&["open", &site.page("/framed?of=none")]).succeeded();
         route_other_site(&world, &site, other);
-        world.run(&["unroute"]).succeeded();
+        world.run(&["unroute", "--all"]).succeeded();
     }
     assert_eq!(site.visits("/framed/routed"), 0);
     // The same for a denied site in an open session.
     let open = World::new();
     open.run(&["open", &site.page("/framed?of=none")]).succeeded();
-    open.run(&["deny", "x.a.localhost", "--without-terminal"]).succeeded();
+    open.run(&["deny", "x.a.localhost"]).succeeded();
     route_other_site(&open, &site, "x.a");
     assert_eq!(site.visits("/framed/routed"), 0);
-    open.run(&["unroute"]).succeeded();
+    open.run(&["unroute", "--all"]).succeeded();
     // Where code may run, routes do.
     allow(&world, &[&origin(&site, "x.a"), "--eval"]);
     world
@@ -120,10 +122,13 @@ fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
             "*/framed/inner",
             "--body",
             "<script>new Image().src = '/framed/routed'</script>",
-            "--content-type",
-            "text/html",
+            "--header",
+            "content-type: text/html",
         ])
         .succeeded();
     world.run(&["open", &site.page("/framed?of=x.a")]).succeeded();
     eventually("what was granted is answered", 10, || site.visits("/framed/routed") == 1);
+    for world in [&world, &open] {
+        world.run(&["open", "about:blank"]).succeeded();
+    }
 }

@@ -140,6 +140,10 @@ impl Backend for McpGuest {
         Box::pin(self.run(name, request))
     }
 
+    fn policy_revision(&self) -> u64 {
+        self.daemon.policy.revision()
+    }
+
     fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
         Box::pin(async move {
             let unreadable = |error: std::io::Error| {

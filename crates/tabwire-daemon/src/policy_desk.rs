@@ -1,7 +1,8 @@
 //! The policy in force: the user's file, and the grants that are kept over restarts. Decides nothing itself.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -29,6 +30,8 @@ pub(crate) struct PolicyDesk {
     denies_nothing: AtomicBool,
     /// The user's file as it was last read. Held while anything is changed, so that the newest is what stays.
     changing: Mutex<FileState>,
+    /// Counts changes of what was granted and denied. One-time permissions are none.
+    revision: AtomicU64,
     /// Counts changes, for those who wait for one.
     changes: watch::Sender<u64>,
 }
@@ -51,7 +54,8 @@ impl PolicyDesk {
         let denies_nothing = AtomicBool::new(rulebook.denies_nothing());
         let rulebook = RwLock::new(Arc::new(rulebook));
         let (changing, changes) = (Mutex::new(state), watch::Sender::new(0));
-        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing, changes })
+        let revision = AtomicU64::new(1);
+        Ok(Self { rulebook, policy_file, ledger_file, denies_nothing, changing, revision, changes })
     }
 
     /// Takes the user's file up again if it was changed since it was read. One that cannot be used, or is gone, denies
@@ -69,6 +73,7 @@ impl PolicyDesk {
         }
         tracing::info!(fault = rulebook.fault, "policy.toml has changed");
         *known = state;
+        self.revision.fetch_add(1, Ordering::Relaxed);
         self.put_in_force(rulebook);
     }
 
@@ -118,13 +123,36 @@ impl PolicyDesk {
         let (desk, session) = (Arc::clone(self), session.to_string());
         let idle_desk = Arc::clone(self);
         let is_idle = move || profile == Profile::Open && idle_desk.denies_nothing();
-        FramePolicy::new(is_idle, move |url, capability| {
+        let (host_desk, host_session) = (Arc::clone(self), session.clone());
+        let check = move |url: &str, capability| {
             let (address, session) = (Address::read(url), Some(session.as_str()));
             let question = Question { profile, address: &address, capability, session, now: now() };
             match desk.rulebook().decide(&question) {
                 Decision::Allow { .. } => Ok(()),
                 decision => Err(frame_refusal(&decision, &address, capability)),
             }
+        };
+        FramePolicy::new(is_idle, check).with_host_rule(move |host, capability| {
+            host_desk.allows_host(profile, &host_session, host, capability)
+        })
+    }
+
+    /// Whether something is allowed on a host at any port that a rule names, or at the usual ones.
+    fn allows_host(&self, profile: Profile, session: &str, host: &str, capability: Capability) -> bool {
+        let (rulebook, now) = (self.rulebook(), now());
+        let sites = rulebook.readable_sites(now, Some(session));
+        let port_of = |(site, _): &(Site, bool)| {
+            site.to_string()
+                .rsplit_once(':')
+                .and_then(|(_, rest)| rest.split('/').next()?.parse::<u16>().ok())
+        };
+        let ports = sites.iter().filter_map(port_of).map(|port| format!(":{port}"));
+        let ports: BTreeSet<String> = ports.chain([String::new()]).collect();
+        let places =
+            ports.iter().flat_map(|port| ["https", "http"].map(|scheme| format!("{scheme}://{host}{port}/")));
+        places.into_iter().any(|url| {
+            let (address, session) = (Address::read(&url), Some(session));
+            rulebook.decide(&Question { profile, address: &address, capability, session, now }).is_allowed()
         })
     }
 
@@ -198,6 +226,7 @@ impl PolicyDesk {
                 .with_hint("Run `tabwire grants list` to see them.")
         })?;
         atomic_file::write(&self.ledger_file, rulebook.ledger.write().as_bytes())?;
+        self.revision.fetch_add(1, Ordering::Relaxed);
         self.put_in_force(rulebook);
         Ok(changed)
     }
@@ -220,6 +249,11 @@ impl PolicyDesk {
         self.denies_nothing.store(rulebook.denies_nothing(), Ordering::Release);
         *self.rulebook.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rulebook);
         self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// A number that changes whenever something is granted, denied or taken back.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.load(Ordering::Relaxed)
     }
 
     /// Tells when something else is ruled.

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::{CdpError, Deadline};
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::cookie::Cookie;
@@ -41,16 +42,23 @@ impl Page {
         };
         let narrow = narrow.map(|params| self.begin("Network.getCookies", &params, deadline));
         let all = self.begin("Storage.getCookies", &json!({}), deadline);
-        let mut all = read_jar(self.one(all).await?)?;
+        let mut all = self.readable(read_jar(self.one(all).await?)?);
         let count = all.len();
         match (narrow, scope) {
-            (Some(narrow), _) => Ok((read_jar(self.one(narrow).await?)?, count)),
+            (Some(narrow), _) => Ok((self.readable(read_jar(self.one(narrow).await?)?), count)),
             (None, CookieScope::Domain(domain)) => {
                 all.retain(|cookie| cookie.is_of_domain(domain));
                 Ok((all, count))
             }
             (None, _) => Ok((all, count)),
         }
+    }
+
+    /// The cookies of hosts that may be read.
+    fn readable(&self, mut cookies: Vec<Cookie>) -> Vec<Cookie> {
+        let policy = self.driver().policy();
+        cookies.retain(|cookie| policy.allows_host(cookie.domain.trim_start_matches('.'), Capability::Read));
+        cookies
     }
 
     /// Removes cookies; those that are still there afterwards are an error.

@@ -24,7 +24,11 @@ pub struct FramePolicy(Option<Rules>);
 struct Rules {
     is_idle: Idle,
     check: Rule,
+    host: Option<HostRule>,
 }
+
+/// Says whether a capability is allowed on a host at any port: cookies know none.
+type HostRule = Arc<dyn Fn(&str, Capability) -> bool + Send + Sync>;
 
 impl FramePolicy {
     /// A policy that asks `check` for a URL and a capability, unless `is_idle` says that everything is allowed.
@@ -32,7 +36,25 @@ impl FramePolicy {
         is_idle: impl Fn() -> bool + Send + Sync + 'static,
         check: impl Fn(&str, Capability) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Rules { is_idle: Arc::new(is_idle), check: Arc::new(check) }))
+        Self(Some(Rules { is_idle: Arc::new(is_idle), check: Arc::new(check), host: None }))
+    }
+
+    /// The same with a rule for cookies, which belong to hosts.
+    #[must_use]
+    pub fn with_host_rule(
+        mut self,
+        allows: impl Fn(&str, Capability) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        if let Some(rules) = &mut self.0 {
+            rules.host = Some(Arc::new(allows));
+        }
+        self
+    }
+
+    /// Whether a capability is allowed for the cookies of a host.
+    pub(crate) fn allows_host(&self, host: &str, capability: Capability) -> bool {
+        let Some(rules) = self.0.as_ref().filter(|rules| !(rules.is_idle)()) else { return true };
+        rules.host.as_ref().is_none_or(|allows| allows(host, capability))
     }
 
     /// Whether everything is allowed everywhere.

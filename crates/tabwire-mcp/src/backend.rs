@@ -76,6 +76,11 @@ pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
         rows: usize,
     ) -> Answering<'a, Result<String, Failure>>;
 
+    /// A number that changes whenever something is granted, denied or taken back.
+    fn policy_revision(&self) -> u64 {
+        0
+    }
+
     /// What the session is busy with.
     fn progress(&self, request: &ActionRequest) -> Progress;
 

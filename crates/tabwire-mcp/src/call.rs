@@ -83,14 +83,14 @@ impl Connection {
 
     /// An answer as data; what is too long for a model is cut, what is for a program is not.
     fn give(&self, answer: &ActionAnswer) -> CallToolResult {
-        let shelf = (self.answers == AnswerForm::Auto).then_some(&self.shelf);
+        let shelf = (self.answers == AnswerForm::Auto).then(|| self.current_shelf());
         structured_answer(answer, shelf)
     }
 
     /// An answer as text, cut where it is too long.
     fn tell(&self, action: &Definition, mut answer: ActionAnswer) -> CallToolResult {
         let text = AnswerText::of_action(action, answer.text.take().unwrap_or_default());
-        stretch_answer(self.shelf.first(text.body), &text.after, &answer)
+        stretch_answer(self.current_shelf().first(text.body), &text.after, &answer)
     }
 
     async fn show_picture(&self, answer: &ActionAnswer, is_data: bool) -> Result<CallToolResult, Failure> {
@@ -145,7 +145,7 @@ impl Connection {
             Failure::new(ErrorCode::BadArgs, "`more` was given no handle.")
                 .with_hint("Give the handle that a cut answer ends with.")
         })?;
-        let stretch = self.shelf.next(handle)?;
+        let stretch = self.current_shelf().next(handle)?;
         let answer = ActionAnswer {
             session: self.backend.request().session,
             project: self.backend.request().project,

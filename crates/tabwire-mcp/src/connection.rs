@@ -96,6 +96,12 @@ impl Connection {
         Self { backend, tools, answers, extras: None, shelf, places, waiting, news, asking, has_ended }
     }
 
+    /// The long answers that were read under the policy that holds now.
+    pub(crate) fn current_shelf(&self) -> &Shelf {
+        self.shelf.follow(self.backend.policy_revision());
+        &self.shelf
+    }
+
     /// Another client that came in through the same door.
     pub(crate) fn another(&self) -> Result<Self, Failure> {
         let another = Self::with(self.backend.another()?, Arc::clone(&self.tools), self.answers);

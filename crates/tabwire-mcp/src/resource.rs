@@ -86,7 +86,7 @@ impl Connection {
     /// Reads a resource; nothing when there is none at that address.
     pub(crate) async fn read(&self, uri: &str) -> Option<Result<ReadResourceResult, Failure>> {
         if let Some(handle) = uri.strip_prefix(ANSWERS) {
-            let stretch = self.shelf.next(handle);
+            let stretch = self.current_shelf().next(handle);
             return Some(stretch.map(|stretch| contents(uri, "text/plain", enclosed(&stretch.text))));
         }
         let readable = READABLE.iter().find(|readable| readable.uri == uri)?;
@@ -109,7 +109,7 @@ impl Connection {
             Some(action) => AnswerText::of_action(action, text),
             None => AnswerText { body: text, after: String::new() },
         };
-        let stretch = self.shelf.first(text.body);
+        let stretch = self.current_shelf().first(text.body);
         let is_part = stretch.next.is_some();
         let mut told = if is_part { enclosed(&stretch.text) } else { fenced(&stretch.text) };
         if !text.after.is_empty() {

@@ -22,6 +22,8 @@ pub(crate) struct Stretch {
 struct Shelves {
     kept: VecDeque<(u64, String)>,
     count: u64,
+    /// The policy under which they were read.
+    policy: u64,
 }
 
 /// The long answers of one client.
@@ -33,6 +35,14 @@ pub(crate) struct Shelf {
 impl Shelf {
     fn shelves(&self) -> MutexGuard<'_, Shelves> {
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets everything that was read under another policy: a site may not be allowed any more.
+    pub(crate) fn follow(&self, policy: u64) {
+        let mut shelves = self.shelves();
+        if std::mem::replace(&mut shelves.policy, policy) != policy {
+            shelves.kept.clear();
+        }
     }
 
     /// The first stretch of an answer, all of it when it is short.
@@ -57,7 +67,7 @@ impl Shelf {
     pub(crate) fn next(&self, handle: &str) -> Result<Stretch, Failure> {
         let gone = || {
             Failure::new(ErrorCode::BadArgs, format!("There is no answer to go on with by `{handle}`."))
-                .with_hint("Only the last cut answers are kept. Ask anew, for a smaller part.")
+                .with_hint("Only the last cut answers are kept, until the policy changes. Ask anew, for a smaller part.")
         };
         let (number, from) = handle.split_once('.').ok_or_else(gone)?;
         let number: u64 = number.strip_prefix('a').and_then(|number| number.parse().ok()).ok_or_else(gone)?;
@@ -98,5 +108,16 @@ mod tests {
         }
         assert!(shelf.next("a1.45000").is_err(), "the oldest went");
         assert!(shelf.next("nonsense").is_err());
+    }
+
+    #[test]
+    fn l5_an_answer_that_was_read_under_another_policy_is_not_continued() {
+        let shelf = Shelf::default();
+        shelf.follow(1);
+        let handle = shelf.first("x".repeat(ANSWER_CHARACTERS + 1)).next.expect("a handle");
+        shelf.follow(1);
+        assert!(shelf.next(&handle).is_ok());
+        shelf.follow(2);
+        assert!(shelf.next(&handle).is_err());
     }
 }

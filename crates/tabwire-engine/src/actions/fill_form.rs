@@ -261,7 +261,11 @@ fn not_filled(first: Failure, filled: &[FieldFilled], whole: usize) -> Failure {
     let bad = |field: &FieldFilled| field.error.as_ref().map(|error| format!("{}: {error}", field.target));
     let told: Vec<String> = filled.iter().filter_map(bad).collect();
     let message = format!("{good} of {whole} fields were filled. {}", told.join(" "));
-    let failure = Failure::new(first.code, message).with_details(json!({"fields": filled}));
+    let mut details = json!({"fields": filled});
+    if let Some(remedy) = first.details.get("remedy") {
+        details["remedy"] = remedy.clone();
+    }
+    let failure = Failure::new(first.code, message).with_details(details);
     match first.hint {
         Some(hint) => failure.with_hint(hint),
         None => failure,

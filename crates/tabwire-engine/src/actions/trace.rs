@@ -101,6 +101,13 @@ impl Trace {
         }
         check_categories(&self.categories)?;
         let page = context.tab_page().await?;
+        let has_pictures = self.categories.iter().any(|category| category.contains("screenshot"));
+        if has_pictures && !page.driver().policy().is_idle() {
+            let message = "A trace with pictures shows every tab and frame, whether they may be read or not.";
+            return Err(Failure::new(ErrorCode::PolicyDenied, message)
+                .with_hint("Leave the category out. `tabwire record` judges each picture.")
+                .with_details(serde_json::json!({"remedy": null})));
+        }
         let mut slot = context.browser.trace().lock().await;
         if slot.is_some() {
             return Err(Failure::new(ErrorCode::Busy, "A trace is being taken already.")

@@ -7,7 +7,8 @@ use crate::limits as bounds;
 use super::question::Question;
 use super::reply::Reply;
 use super::{
-    account, cross_origin, download, echo, generated_page, lure, page, policy_page, redirection, ways_out,
+    account, cross_origin, download, echo, framed, generated_page, lure, page, policy_page, redirection,
+    ways_out,
 };
 
 /// What to do with one request.
@@ -63,6 +64,7 @@ fn find_answer(question: Question<'_>) -> Option<Answer> {
         .or_else(|| download::find(question))
         .or_else(|| account::find(question).map(Answer::from))
         .or_else(|| cross_origin::find(question).map(Answer::from))
+        .or_else(|| framed::find(question).map(Answer::from))
         .or_else(|| echo::find(question).map(Answer::from))
         .or_else(|| redirection::find(question).map(Answer::from))
         .or_else(|| lure::find(question).map(Answer::from))

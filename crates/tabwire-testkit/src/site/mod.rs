@@ -10,6 +10,7 @@ mod cross_origin;
 mod download;
 mod echo;
 mod form_fields;
+mod framed;
 mod gates;
 mod generated_page;
 mod limits;

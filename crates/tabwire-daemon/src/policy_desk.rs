@@ -1,6 +1,5 @@
 //! The policy in force: the user's file, and the grants that are kept over restarts. Decides nothing itself.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -123,36 +122,13 @@ impl PolicyDesk {
         let (desk, session) = (Arc::clone(self), session.to_string());
         let idle_desk = Arc::clone(self);
         let is_idle = move || profile == Profile::Open && idle_desk.denies_nothing();
-        let (host_desk, host_session) = (Arc::clone(self), session.clone());
-        let check = move |url: &str, capability| {
-            let (address, session) = (Address::read(url), Some(session.as_str()));
-            let question = Question { profile, address: &address, capability, session, now: now() };
+        FramePolicy::new(is_idle, move |address, capability| {
+            let session = Some(session.as_str());
+            let question = Question { profile, address, capability, session, now: now() };
             match desk.rulebook().decide(&question) {
                 Decision::Allow { .. } => Ok(()),
-                decision => Err(frame_refusal(&decision, &address, capability)),
+                decision => Err(frame_refusal(&decision, address, capability)),
             }
-        };
-        FramePolicy::new(is_idle, check).with_host_rule(move |host, capability| {
-            host_desk.allows_host(profile, &host_session, host, capability)
-        })
-    }
-
-    /// Whether something is allowed on a host at any port that a rule names, or at the usual ones.
-    fn allows_host(&self, profile: Profile, session: &str, host: &str, capability: Capability) -> bool {
-        let (rulebook, now) = (self.rulebook(), now());
-        let sites = rulebook.readable_sites(now, Some(session));
-        let port_of = |(site, _): &(Site, bool)| {
-            site.to_string()
-                .rsplit_once(':')
-                .and_then(|(_, rest)| rest.split('/').next()?.parse::<u16>().ok())
-        };
-        let ports = sites.iter().filter_map(port_of).map(|port| format!(":{port}"));
-        let ports: BTreeSet<String> = ports.chain([String::new()]).collect();
-        let places =
-            ports.iter().flat_map(|port| ["https", "http"].map(|scheme| format!("{scheme}://{host}{port}/")));
-        places.into_iter().any(|url| {
-            let (address, session) = (Address::read(&url), Some(session));
-            rulebook.decide(&Question { profile, address: &address, capability, session, now }).is_allowed()
         })
     }
 

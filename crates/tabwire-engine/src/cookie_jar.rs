@@ -57,7 +57,7 @@ impl Page {
     /// The cookies of hosts that may be read.
     fn readable(&self, mut cookies: Vec<Cookie>) -> Vec<Cookie> {
         let policy = self.driver().policy();
-        cookies.retain(|cookie| policy.allows_host(cookie.domain.trim_start_matches('.'), Capability::Read));
+        cookies.retain(|cookie| policy.check_cookie_domain(&cookie.domain, Capability::Read).is_ok());
         cookies
     }
 
@@ -81,17 +81,23 @@ impl Page {
         }
     }
 
-    /// Empties the jar.
+    /// Removes every cookie; under a policy only those of hosts that may be read.
     pub(crate) async fn remove_all_cookies(&self, deadline: Deadline) -> Result<(), Failure> {
+        if !self.driver().policy().is_idle() {
+            let (cookies, _) = self.cookies(&CookieScope::All, deadline).await?;
+            return self.remove_cookies(&cookies, deadline).await;
+        }
         self.command("Storage.clearCookies", &json!({}), deadline).await.map(drop)
     }
 
-    /// Sets cookies and gives those the browser did not take.
+    /// Sets cookies and gives those the browser did not take. Fails before any is set when the policy refuses one.
     pub(crate) async fn set_cookies(
         &self,
         cookies: &[Cookie],
         deadline: Deadline,
     ) -> Result<Vec<Cookie>, Failure> {
+        let policy = self.driver().policy();
+        cookies.iter().try_for_each(|cookie| policy.check_cookie_domain(&cookie.domain, Capability::Act))?;
         if cookies.is_empty() {
             return Ok(Vec::new());
         }

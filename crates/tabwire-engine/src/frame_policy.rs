@@ -10,8 +10,8 @@ use tabwire_wire::{Failure, FrameId};
 
 use crate::driver::Frame;
 
-/// Says why a capability is refused at a URL.
-type Rule = Arc<dyn Fn(&str, Capability) -> Result<(), Failure> + Send + Sync>;
+/// Says why a capability is refused at an address.
+type Rule = Arc<dyn Fn(&Address, Capability) -> Result<(), Failure> + Send + Sync>;
 
 /// Says whether nothing is refused anywhere, so that nothing needs to be judged.
 type Idle = Arc<dyn Fn() -> bool + Send + Sync>;
@@ -24,37 +24,15 @@ pub struct FramePolicy(Option<Rules>);
 struct Rules {
     is_idle: Idle,
     check: Rule,
-    host: Option<HostRule>,
 }
 
-/// Says whether a capability is allowed on a host at any port: cookies know none.
-type HostRule = Arc<dyn Fn(&str, Capability) -> bool + Send + Sync>;
-
 impl FramePolicy {
-    /// A policy that asks `check` for a URL and a capability, unless `is_idle` says that everything is allowed.
+    /// A policy that asks `check` for an address and a capability, unless `is_idle` says that everything is allowed.
     pub fn new(
         is_idle: impl Fn() -> bool + Send + Sync + 'static,
-        check: impl Fn(&str, Capability) -> Result<(), Failure> + Send + Sync + 'static,
+        check: impl Fn(&Address, Capability) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self(Some(Rules { is_idle: Arc::new(is_idle), check: Arc::new(check), host: None }))
-    }
-
-    /// The same with a rule for cookies, which belong to hosts.
-    #[must_use]
-    pub fn with_host_rule(
-        mut self,
-        allows: impl Fn(&str, Capability) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        if let Some(rules) = &mut self.0 {
-            rules.host = Some(Arc::new(allows));
-        }
-        self
-    }
-
-    /// Whether a capability is allowed for the cookies of a host.
-    pub(crate) fn allows_host(&self, host: &str, capability: Capability) -> bool {
-        let Some(rules) = self.0.as_ref().filter(|rules| !(rules.is_idle)()) else { return true };
-        rules.host.as_ref().is_none_or(|allows| allows(host, capability))
+        Self(Some(Rules { is_idle: Arc::new(is_idle), check: Arc::new(check) }))
     }
 
     /// Whether everything is allowed everywhere.
@@ -64,8 +42,21 @@ impl FramePolicy {
 
     /// Fails with the refusal and its remedy when a capability is not allowed at a URL.
     pub(crate) fn check(&self, url: &str, capability: Capability) -> Result<(), Failure> {
+        self.check_address(|| Address::read(url), capability)
+    }
+
+    /// Fails with the refusal when a capability is not allowed for the cookies of a domain.
+    pub(crate) fn check_cookie_domain(&self, domain: &str, capability: Capability) -> Result<(), Failure> {
+        self.check_address(|| Address::of_cookie_domain(domain), capability)
+    }
+
+    fn check_address(
+        &self,
+        address: impl FnOnce() -> Address,
+        capability: Capability,
+    ) -> Result<(), Failure> {
         match &self.0 {
-            Some(rules) if !(rules.is_idle)() => (rules.check)(url, capability),
+            Some(rules) if !(rules.is_idle)() => (rules.check)(&address(), capability),
             _ => Ok(()),
         }
     }
@@ -170,9 +161,9 @@ mod tests {
     fn good_only() -> FramePolicy {
         FramePolicy::new(
             || false,
-            |url, _| {
+            |address, _| {
                 let refused = Failure::new(tabwire_wire::ErrorCode::PolicyDenied, "Refused.");
-                if url.starts_with("https://good.test/") { Ok(()) } else { Err(refused) }
+                if address.told() == "https://good.test" { Ok(()) } else { Err(refused) }
             },
         )
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tabwire_cdp::{CdpError, Deadline};
+use tabwire_policy::Capability;
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::browser::Browser;
@@ -82,6 +83,14 @@ impl<'a> StateKeeper<'a> {
         if replace {
             self.page.remove_all_cookies(self.deadline).await?;
         }
+        let policy = self.page.driver().policy();
+        let is_allowed =
+            |cookie: &Cookie| policy.check_cookie_domain(&cookie.domain, Capability::Act).is_ok();
+        let (current, denied): (Vec<Cookie>, Vec<Cookie>) = current.into_iter().partition(is_allowed);
+        loaded.left_out.extend(denied.iter().map(|cookie| Untold {
+            what: format!("cookie {:?} of {:?}", cookie.name, cookie.domain),
+            why: "the policy does not allow it".to_owned(),
+        }));
         let refused = self.page.set_cookies(&current, self.deadline).await?;
         (loaded.cookies, loaded.expired) = (current.len() - refused.len(), expired.len());
         loaded.left_out.extend(refused.iter().map(|cookie| Untold {

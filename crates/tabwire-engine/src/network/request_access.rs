@@ -133,9 +133,9 @@ mod tests {
     fn policy(granted: &'static str) -> FramePolicy {
         FramePolicy::new(
             || false,
-            move |url, _| {
+            move |address, _| {
                 let refused = Failure::new(ErrorCode::PolicyDenied, "Refused.");
-                if url.starts_with(granted) { Ok(()) } else { Err(refused) }
+                if granted.starts_with(&address.told()) { Ok(()) } else { Err(refused) }
             },
         )
     }

@@ -9,6 +9,7 @@ mod authority;
 mod browser_link;
 mod caller;
 mod cdp_endpoint;
+mod cdp_judgement;
 mod checkpoint;
 mod chrome_endpoint;
 mod chrome_fleet;

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use tabwire_browser::{Ownership, atomic_file};
 use tabwire_engine::{Containment, DownloadRule, FrameVeil, UrlRule};
-use tabwire_mux::{GuardedCommand, GuardedPlace, SharedGuard};
+use tabwire_mux::{GuardedCommand, GuardedParts, GuardedPlace, SharedGuard};
 use tabwire_policy::{
     Address, Capability, Ledger, LedgerFault, Pass, PolicyFile, Profile, Question, Rulebook, Site,
 };
@@ -112,7 +112,7 @@ impl PolicyDesk {
         browser: Ownership,
     ) -> SharedGuard {
         let (desk, session, is_launched) = (Arc::clone(self), session.to_string(), browser.may_close());
-        SharedGuard(Arc::new(CommandGuard { desk, client, profile, session, is_launched }))
+        SharedGuard(Arc::new(CommandGuard::new(desk, client, profile, session, is_launched)))
     }
 
     /// The veil over frames that may not be read in a session.
@@ -122,7 +122,8 @@ impl PolicyDesk {
             guard.0.is_idle() || {
                 let (url, page_url, sources) = (Some(url), None, &[][..]);
                 let place = GuardedPlace::Target { url, page_url, sources, is_opened_by_page: false };
-                guard.0.check(&GuardedCommand { method: READING, place, params: None }).is_ok()
+                let parts = GuardedParts::default();
+                guard.0.check(&GuardedCommand { method: READING, place, parts, params: None }).is_ok()
             }
         })
     }

@@ -104,9 +104,10 @@ impl Mux {
             );
             return self.refuse(&command, &error);
         }
-        if self.is_kept_in(&command) {
+        if self.waits_for_frames(&command, now) || self.is_kept_in(&command) {
             return;
         }
+        self.note_page_use(&command, now);
         self.dispatch(&command, now);
     }
 

@@ -74,6 +74,8 @@ mod own_tabs;
 mod own_tools;
 mod policy;
 mod policy_bypass;
+mod policy_cdp;
+mod policy_cdp_corpus;
 mod policy_clients;
 mod policy_network;
 mod policy_registry;

@@ -183,7 +183,19 @@ impl CommandGuard {
         if matches!(command.method, "Page.getResourceContent" | "Page.searchInResource") {
             self.judge_named(command.params)?;
         }
+        if let Some(url) = command.parts.source() {
+            self.judge_source(url)?;
+        }
         self.judge_frames(&command.place, &command.parts, false, effect)
+    }
+
+    /// Where a script or style sheet came from; what has no URL is the document's own.
+    fn judge_source(&self, url: Option<&str>) -> Result<(), String> {
+        match url {
+            Some(url) if url.starts_with("http") => self.judge(&Address::read(url), Effect::Reads),
+            Some(_) => Ok(()),
+            None => self.judge(&Address::Everywhere, Effect::Reads),
+        }
     }
 
     /// Every frame of the target's process, or of the whole page.
@@ -288,6 +300,14 @@ impl CommandGuard {
     pub(crate) fn may_bare_hear(&self, event: &GuardedEvent<'_>, reach: EventReach) -> bool {
         let frames =
             |is_all: bool| self.judge_frames(&event.place, &event.parts, is_all, Effect::Reads).is_ok();
+        let is_source_known = || event.parts.source().is_none_or(|url| self.judge_source(url).is_ok());
+        let is_source = matches!(
+            event.method,
+            "Debugger.scriptParsed" | "Debugger.scriptFailedToParse" | "CSS.styleSheetAdded"
+        );
+        if is_source && !is_source_known() {
+            return false;
+        }
         match reach {
             EventReach::Plain => true,
             EventReach::EverySite => self.judge(&Address::Everywhere, Effect::Reads).is_ok(),

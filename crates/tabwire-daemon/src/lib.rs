@@ -8,6 +8,8 @@ mod approval_desk;
 mod authority;
 mod browser_link;
 mod caller;
+#[cfg(test)]
+mod cdp_corpus_tests;
 mod cdp_endpoint;
 mod cdp_judgement;
 mod checkpoint;

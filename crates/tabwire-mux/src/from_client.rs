@@ -178,6 +178,10 @@ impl Mux {
                 let error = ProtocolError::like_chrome(-32600, "Message must have string 'method' property");
                 reply::error(*id, None, &error)
             }
+            PeekError::BadSession { id } => {
+                let sentence = "Message may have string 'sessionId' property";
+                reply::error(*id, None, &ProtocolError::like_chrome(-32600, sentence))
+            }
             PeekError::NoId | PeekError::Malformed(_) => {
                 let number = if matches!(error, PeekError::NoId) { -32600 } else { -32700 };
                 let error = serde_json::json!({"error": {"code": number, "message": error.to_string()}});

@@ -260,6 +260,17 @@ fn names_of_event(method: &str, frame: &[u8]) -> Option<NamedParts> {
         #[serde(rename = "exceptionDetails")]
         details: NamedParts,
     }
+    #[derive(serde::Deserialize)]
+    struct Added {
+        params: Header,
+    }
+    #[derive(serde::Deserialize)]
+    struct Header {
+        header: NamedParts,
+    }
+    if method == "CSS.styleSheetAdded" {
+        return serde_json::from_slice::<Added>(frame).ok().map(|added| added.params.header);
+    }
     if method == "Runtime.exceptionThrown" {
         return serde_json::from_slice::<Thrown>(frame).ok().map(|thrown| thrown.params.details);
     }

@@ -29,6 +29,10 @@ pub struct NamedParts {
     pub request_id: Option<String>,
     /// A stream.
     pub handle: Option<String>,
+    /// A script.
+    pub script_id: Option<String>,
+    /// A style sheet.
+    pub style_sheet_id: Option<String>,
     /// An entry of the page's history.
     pub entry_id: Option<i64>,
     /// An element of any document in the process.
@@ -216,6 +220,15 @@ impl<'a> GuardedParts<'a> {
     #[must_use]
     pub fn request(&self) -> Option<&'a SeenRequest> {
         self.view?.watch?.request(self.names?.request_id.as_deref()?)
+    }
+
+    /// The URL of the script or style sheet that is named; an outer none when it names none, an inner one when it names
+    /// one that nobody has told of.
+    #[must_use]
+    pub fn source(&self) -> Option<Option<&'a str>> {
+        let names = self.names?;
+        let id = names.script_id.as_deref().or(names.style_sheet_id.as_deref())?;
+        Some(self.view.and_then(|view| view.watch).and_then(|watch| watch.source(id)))
     }
 
     /// The URLs of what is in the stream that is named.

@@ -77,6 +77,8 @@ pub(crate) struct SessionWatch {
     /// Frames of execution contexts, by number and by unique id.
     contexts: Remembered<Box<str>>,
     requests: Remembered<SeenRequest>,
+    /// URLs of scripts and style sheets.
+    sources: Remembered<Box<str>>,
     /// URLs of what is in streams.
     streams: Remembered<Vec<Box<str>>>,
     history: BTreeMap<i64, Box<str>>,
@@ -88,6 +90,7 @@ impl Default for SessionWatch {
         Self {
             contexts: Remembered::new(CONTEXTS_REMEMBERED),
             requests: Remembered::new(REQUESTS_REMEMBERED),
+            sources: Remembered::new(REQUESTS_REMEMBERED),
             streams: Remembered::new(STREAMS_REMEMBERED),
             history: BTreeMap::new(),
             early: VecDeque::new(),
@@ -111,6 +114,9 @@ impl SessionWatch {
                 | "Network.webSocketCreated"
                 | "Fetch.requestPaused"
                 | "Fetch.authRequired"
+                | "Debugger.scriptParsed"
+                | "Debugger.scriptFailedToParse"
+                | "CSS.styleSheetAdded"
         )
     }
 
@@ -128,7 +134,19 @@ impl SessionWatch {
                 }
             }
             "Runtime.executionContextsCleared" => self.forget_contexts(),
+            "Debugger.scriptParsed" | "Debugger.scriptFailedToParse" => {
+                self.learn_source(text(params, "/scriptId"), text(params, "/url"));
+            }
+            "CSS.styleSheetAdded" => {
+                self.learn_source(text(params, "/header/styleSheetId"), text(params, "/header/sourceURL"));
+            }
             _ => self.learn_request(params),
+        }
+    }
+
+    fn learn_source(&mut self, id: Option<&str>, url: Option<&str>) {
+        if let Some(id) = id {
+            self.sources.insert(id, kept_url(url.unwrap_or_default()));
         }
     }
 
@@ -199,6 +217,10 @@ impl SessionWatch {
 
     pub(crate) fn request(&self, id: &str) -> Option<&SeenRequest> {
         self.requests.entries.get(id)
+    }
+
+    pub(crate) fn source(&self, id: &str) -> Option<&str> {
+        self.sources.entries.get(id).map(|url| &**url)
     }
 
     pub(crate) fn stream(&self, handle: &str) -> Option<&[Box<str>]> {

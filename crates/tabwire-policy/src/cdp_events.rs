@@ -131,6 +131,11 @@ static RULES: LazyLock<HashMap<String, EventReach>> = LazyLock::new(|| {
 });
 
 impl EventReach {
+    /// Every event that has a row, with what it tells of.
+    pub fn all() -> impl Iterator<Item = (&'static str, Self)> {
+        RULES.iter().map(|(event, reach)| (event.as_str(), *reach))
+    }
+
     /// What an event tells of.
     #[must_use]
     pub fn of(event: &str) -> Self {

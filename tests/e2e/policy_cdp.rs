@@ -13,9 +13,10 @@ const CANARY: &str = "CANARY";
 
 /// A guarded session in which site `a` may be driven with CDP.
 pub(crate) struct Driven {
-    pub(crate) world: World,
-    pub(crate) site: FixtureSite,
+    /// Leaves before the world ends.
     pub(crate) client: CdpClient,
+    pub(crate) site: FixtureSite,
+    pub(crate) world: World,
 }
 
 impl Driven {

@@ -22,11 +22,13 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("Debugger.pauseOnAsyncCall", "pauses the page"),
     ("Debugger.setPauseOnExceptions", "pauses the page"),
     ("Debugger.setBreakpointOnFunctionCall", "pauses the page"),
+    ("Emulation.setDisplayFeaturesOverride", "Chromium 156 ends itself on an empty list"),
     ("Emulation.setScriptExecutionDisabled", "stops the page's code"),
     ("Emulation.setVirtualTimePolicy", "stops the page's time"),
     ("Input.setIgnoreInputEvents", "input is not answered then"),
     ("Page.close", "ends the page"),
     ("Page.navigate", "leaves the page"),
+    ("Page.navigateToHistoryEntry", "leaves the page if the entry is there by chance"),
     ("Page.reload", "leaves the page"),
     ("Page.setWebLifecycleState", "freezes the page"),
     ("Page.waitForDebugger", "pauses the page"),
@@ -54,8 +56,14 @@ enum Kind {
 fn is_allowed(kind: Kind, method: &str, params: &Value) -> bool {
     let MethodRule { reach, effect } = MethodRule::of(method);
     let names_frame = params.get("frameId").is_some();
-    let is_let_go =
-        matches!(method, "Fetch.failRequest" | "Fetch.continueRequest" | "Fetch.continueResponse");
+    let is_let_go = matches!(
+        method,
+        "Fetch.failRequest"
+            | "Fetch.continueRequest"
+            | "Fetch.continueResponse"
+            | "Fetch.continueWithAuth"
+            | "Page.handleJavaScriptDialog"
+    );
     // Elements are numbered by process, and from the page with the near frame on there is one that was not granted.
     let names_element = params.get("backendNodeIds").is_some();
     match (reach, kind) {
@@ -63,7 +71,7 @@ fn is_allowed(kind: Kind, method: &str, params: &Value) -> bool {
         (Reach::Setting, _) => true,
         (Reach::Refused | Reach::EverySite | Reach::Stream | Reach::Request | Reach::Navigation, _) => false,
         // What is named is of the site that was granted, and there is no such script or sheet.
-        _ if names_source(params) => false,
+        (Reach::Document, _) if names_source(params) => false,
         (_, Kind::Blank) => effect == Effect::Reads,
         (_, Kind::Granted) => true,
         _ if names_element => false,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use tabwire_policy::{Address, Capabilities, Capability, Ledger, MethodClass, PolicyFile, Profile, Question};
+use tabwire_policy::{Address, Capabilities, Capability, Ledger, MethodRule, PolicyFile, Profile, Question};
 use tabwire_policy::{Rulebook, Site, Stance, Term};
 use tabwire_testkit::bench::{Sample, micros};
 
@@ -54,7 +54,7 @@ fn main() {
         [("granted last", URL), ("not granted", "https://nowhere.example/"), ("data", "data:text/html,x")]
     {
         let cost = per_round(|| {
-            black_box(MethodClass::of("Runtime.evaluate"));
+            black_box(MethodRule::of("Runtime.evaluate"));
             black_box(judge(&book, url, Profile::Guarded));
         });
         println!("decision, {name}: {} (limit 20 us)", micros(cost));

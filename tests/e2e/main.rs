@@ -76,6 +76,8 @@ mod own_tools;
 mod played_daemon;
 mod policy;
 mod policy_bypass;
+mod policy_cdp;
+mod policy_cdp_corpus;
 mod policy_clients;
 mod policy_corpus;
 mod policy_files;

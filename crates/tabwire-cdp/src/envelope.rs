@@ -66,6 +66,12 @@ pub enum PeekError {
     /// The client's id is missing or no integer; carries nothing to answer to.
     #[error("the command has no integer `id`")]
     NoId,
+    /// The command names its session with something else than a text.
+    #[error("the command's `sessionId` is not a text")]
+    BadSession {
+        /// The id to answer to.
+        id: i64,
+    },
     /// The command names no method.
     #[error("the command names no `method`")]
     NoMethod {
@@ -166,10 +172,17 @@ struct ClientFields<'a> {
     id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Option<&'a str>,
-    #[serde(borrow, rename = "sessionId")]
-    session: Option<&'a str>,
+    #[serde(borrow, default, rename = "sessionId", deserialize_with = "read_present")]
+    session: Option<&'a RawValue>,
     #[serde(borrow)]
     params: Option<&'a RawValue>,
+}
+
+/// Reads a member that is there, be it null: to leave it out and to write null are not the same to a browser.
+fn read_present<'de: 'a, 'a, D: serde::Deserializer<'de>>(
+    reader: D,
+) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(reader).map(Some)
 }
 
 /// Reads the routing fields of a frame that a client wrote, in any order; a doubled key is refused.
@@ -181,7 +194,8 @@ pub fn peek_client_frame(frame: &[u8]) -> Result<ClientEnvelope<'_>, PeekError> 
     let raw = fields.id.ok_or(PeekError::NoId)?.get();
     let id = raw.parse().map_err(|_| PeekError::NoId)?;
     let method = fields.method.ok_or(PeekError::NoMethod { id })?;
-    let session = fields.session.filter(|session| !session.is_empty());
+    let session = fields.session.map(|raw| serde_json::from_str::<&str>(raw.get())).transpose();
+    let session = session.map_err(|_| PeekError::BadSession { id })?.filter(|session| !session.is_empty());
     Ok(ClientEnvelope { id, id_span: span_of(frame, raw), method, session, params: fields.params })
 }
 
@@ -277,6 +291,16 @@ mod tests {
         assert!(matches!(peek_client_frame(br#"{"method":"A.b"}"#), Err(PeekError::NoId)));
         assert!(matches!(peek_client_frame(br#"{"id":3}"#), Err(PeekError::NoMethod { id: 3 })));
         assert!(matches!(peek_client_frame(br#"{"id":1.5,"method":"A.b"}"#), Err(PeekError::NoId)));
+    }
+
+    #[test]
+    fn l6_a_session_that_is_no_text_is_told_from_none() {
+        for session in ["null", "1", "true", "{}", r#"["S"]"#] {
+            let frame = format!(r#"{{"id":4,"method":"A.b","sessionId":{session}}}"#);
+            let read = peek_client_frame(frame.as_bytes());
+            assert!(matches!(read, Err(PeekError::BadSession { id: 4 })), "{session}: {read:?}");
+        }
+        assert_eq!(peek_client_frame(br#"{"id":4,"method":"A.b"}"#).expect("a command").session, None);
     }
 
     #[test]

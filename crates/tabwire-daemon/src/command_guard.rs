@@ -1,19 +1,62 @@
 //! The policy where commands leave the process: below all actions and all clients.
 //!
 //! The engine's commands are checked for reading: what else an action may do was checked before it began. Those of
-//! bare CDP clients need the capability `cdp` on the page they are for.
+//! bare CDP clients are judged by what each method touches (`cdp_judgement.rs`).
 
+use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
-use tabwire_mux::{Guard, GuardedCommand, GuardedPlace};
-use tabwire_policy::{Address, Capability, Decision, MethodClass, Profile, Question};
+use tabwire_mux::{FrameNeed, Guard, GuardedCommand, GuardedEvent, GuardedPlace};
+use tabwire_policy::{
+    Address, Capability, Decision, Effect, EventReach, MethodRule, Profile, Question, Reach, Rulebook,
+};
 
 use crate::policy_desk::{PolicyDesk, now};
 
 /// What the engine sets in every process of a page, so that a frame which may not be read does not fail the page.
 const ENGINE_SETTINGS: &[&str] = &["Fetch.enable", "Network.setBlockedURLs"];
+
+/// What the engine does on any page: what it is for was judged as an action.
+const ENGINE_STEPS: &[&str] = &[
+    "Fetch.continueRequest",
+    "Fetch.failRequest",
+    "Page.createIsolatedWorld",
+    "Page.navigateToHistoryEntry",
+];
+
+/// Events that the engine follows on any page, because it could not go on otherwise. What they say is told by actions
+/// alone, and those are judged.
+const ENGINE_EVENTS: &[&str] = &[
+    "Fetch.authRequired",
+    "Fetch.requestPaused",
+    "Inspector.detached",
+    "Inspector.targetCrashed",
+    "Inspector.targetReloadedAfterCrash",
+    "Network.loadingFailed",
+    "Network.loadingFinished",
+    "Page.domContentEventFired",
+    "Page.frameAttached",
+    "Page.frameDetached",
+    "Page.frameNavigated",
+    "Page.frameResized",
+    "Page.frameStartedLoading",
+    "Page.frameStartedNavigating",
+    "Page.frameStoppedLoading",
+    "Page.frameSubtreeWillBeDetached",
+    "Page.javascriptDialogClosed",
+    "Page.javascriptDialogOpening",
+    "Page.lifecycleEvent",
+    "Page.loadEventFired",
+    "Page.navigatedWithinDocument",
+    "Runtime.executionContextCreated",
+    "Runtime.executionContextDestroyed",
+    "Runtime.executionContextsCleared",
+];
+
+/// Verdicts on frames that are remembered; each holds for a second at most.
+const VERDICTS: usize = 256;
 
 /// Whose commands are guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +65,14 @@ pub(crate) enum GuardedClient {
     Engine,
     /// Somebody who speaks CDP.
     Bare,
+}
+
+/// Under what a verdict on all frames of a target holds.
+#[derive(Debug)]
+struct Verdict {
+    version: u64,
+    second: u64,
+    rulebook: Arc<Rulebook>,
 }
 
 /// The policy of one session, for one client's commands.
@@ -34,6 +85,8 @@ pub(crate) struct CommandGuard {
     pub(crate) session: String,
     /// Whether the browser is one that we launched.
     pub(crate) is_launched: bool,
+    /// Targets all of whose frames were found to be allowed, in their own process or in every one.
+    allowed: Mutex<HashMap<(String, bool), Verdict>>,
 }
 
 /// The address that a command names.
@@ -43,6 +96,16 @@ struct Named {
 }
 
 impl CommandGuard {
+    pub(crate) fn new(
+        desk: Arc<PolicyDesk>,
+        client: GuardedClient,
+        profile: Profile,
+        session: String,
+        is_launched: bool,
+    ) -> Self {
+        Self { desk, client, profile, session, is_launched, allowed: Mutex::default() }
+    }
+
     /// Whether nothing is to be judged by its address.
     fn allows_everything(&self) -> bool {
         self.profile == Profile::Open && self.desk.denies_nothing()
@@ -55,19 +118,28 @@ impl CommandGuard {
         }
     }
 
-    fn decide(&self, address: &Address) -> Decision {
+    fn decide(&self, address: &Address, capability: Capability) -> Decision {
         let rulebook = self.desk.rulebook();
         rulebook.decide(&Question {
             profile: self.profile,
             address,
-            capability: self.capability(),
+            capability,
             session: Some(self.session.as_str()),
             now: now(),
         })
     }
 
-    fn judge(&self, address: &Address) -> Result<(), String> {
-        match self.decide(address) {
+    /// Judges something at an address. A blank page has nothing to show, so it may be read; to change it or to run code
+    /// there concerns no site that could be named, so it needs a grant for all.
+    pub(crate) fn judge(&self, address: &Address, effect: Effect) -> Result<(), String> {
+        let decision = match (self.client, address, effect) {
+            (GuardedClient::Bare, Address::Blank, Effect::Reads) => self.decide(address, Capability::Read),
+            (GuardedClient::Bare, Address::Blank, Effect::Changes) => {
+                self.decide(&Address::Everywhere, Capability::Cdp)
+            }
+            _ => self.decide(address, self.capability()),
+        };
+        match decision {
             Decision::Allow { .. } => Ok(()),
             Decision::Deny { why, remedy: None, .. } => Err(why),
             Decision::Deny { why, remedy: Some(remedy), .. } | Decision::Ask { why, remedy, .. } => {
@@ -77,11 +149,11 @@ impl CommandGuard {
     }
 
     /// Judges the address that a command names, if it names one.
-    fn judge_named(&self, params: Option<&str>) -> Result<(), String> {
+    pub(crate) fn judge_named(&self, params: Option<&str>) -> Result<(), String> {
         let Some(params) = params else { return Ok(()) };
         let named: Named =
             serde_json::from_str(params).map_err(|error| format!("It names no address: {error}."))?;
-        named.url.map_or(Ok(()), |url| self.judge(&Address::read(&url)))
+        named.url.map_or(Ok(()), |url| self.judge(&Address::read(&url), Effect::Reads))
     }
 
     /// Refuses what would take away something of the user's in a browser that is not ours (T40), unless everything was
@@ -96,7 +168,7 @@ impl CommandGuard {
         let is_in_own = contained.is_some_and(|contained| contained.browser_context_id.is_some());
         // Its answer tells nothing that was not allowed when it was sent.
         let is_answer = command.params.is_none();
-        if !MethodClass::is_destructive(command.method) || is_in_own || is_answer {
+        if !MethodRule::is_destructive(command.method) || is_in_own || is_answer {
             return Ok(());
         }
         let profile = Profile::Guarded;
@@ -112,8 +184,46 @@ impl CommandGuard {
         ))
     }
 
-    fn judge_place(&self, place: &GuardedPlace<'_>) -> Result<(), String> {
-        places(place).iter().try_for_each(|address| self.judge(address))
+    pub(crate) fn judge_place(&self, place: &GuardedPlace<'_>, effect: Effect) -> Result<(), String> {
+        places(place).iter().try_for_each(|address| self.judge(address, effect))
+    }
+
+    /// What the engine sends: judged by the page it is for, as reading.
+    fn check_engine(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
+        let is_on_browser = matches!(command.place, GuardedPlace::Browser);
+        match MethodRule::of(command.method).reach {
+            Reach::Refused if self.profile == Profile::Open => Ok(()),
+            Reach::Refused => Err(format!("{} is refused in guarded sessions.", command.method)),
+            // What concerns every site, an action asked for as a whole, and was judged as a whole.
+            Reach::Setting | Reach::EverySite => Ok(()),
+            _ if ENGINE_STEPS.contains(&command.method) || ENGINE_SETTINGS.contains(&command.method) => {
+                Ok(())
+            }
+            Reach::Navigation => self.judge_named(command.params),
+            _ if is_on_browser => Ok(()),
+            _ => self.judge_place(&command.place, Effect::Reads),
+        }?;
+        // A request that is sent elsewhere brings another site's answer into the page.
+        if command.method == "Fetch.continueRequest" { self.judge_named(command.params) } else { Ok(()) }
+    }
+
+    /// Whether all frames of a target were found to be allowed a moment ago, and nothing has changed since.
+    pub(crate) fn is_remembered(&self, target: &str, is_all: bool, version: u64) -> bool {
+        let known = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&(target.to_owned(), is_all)).is_some_and(|verdict| {
+            verdict.version == version
+                && verdict.second == now()
+                && Arc::ptr_eq(&verdict.rulebook, &self.desk.rulebook())
+        })
+    }
+
+    /// Remembers that all frames of a target are allowed under what was ruled then.
+    pub(crate) fn remember(&self, target: &str, is_all: bool, version: u64, rulebook: Arc<Rulebook>) {
+        let mut known = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= VERDICTS {
+            known.clear();
+        }
+        known.insert((target.to_owned(), is_all), Verdict { version, second: now(), rulebook });
     }
 }
 
@@ -149,34 +259,22 @@ impl Guard for CommandGuard {
     }
 
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
-        let is_on_browser = matches!(command.place, GuardedPlace::Browser);
-        let is_engine = self.client == GuardedClient::Engine;
-        if !is_engine && !self.is_launched {
+        if self.client == GuardedClient::Bare && !self.is_launched {
             self.judge_destruction(command)?;
         }
         if self.allows_everything() {
             return Ok(());
         }
-        match MethodClass::of(command.method) {
-            MethodClass::Housekeeping => Ok(()),
-            MethodClass::Travel => self.judge_named(command.params),
-            // What concerns every site, an action asked for as a whole, and was judged as a whole.
-            MethodClass::Everywhere if is_engine => Ok(()),
-            MethodClass::Everywhere => self.judge(&Address::Everywhere),
-            MethodClass::Content if is_engine && is_on_browser => Ok(()),
-            MethodClass::Content if is_engine && ENGINE_SETTINGS.contains(&command.method) => Ok(()),
-            MethodClass::Content => self.judge_place(&command.place),
-            MethodClass::Unknown if self.profile == Profile::Open => Ok(()),
-            MethodClass::Unknown => Err(format!("{} is not known, so it is refused here.", command.method)),
-        }?;
-        // A request that is sent elsewhere brings another site's answer into the page.
-        if command.method == "Fetch.continueRequest" { self.judge_named(command.params) } else { Ok(()) }
+        match self.client {
+            GuardedClient::Engine => self.check_engine(command),
+            GuardedClient::Bare => self.check_bare(command),
+        }
     }
 
     fn may_know(&self, url: &str, sources: &[IpAddr]) -> bool {
         let places = || with_sources(vec![Address::read(url)], sources);
         let is_free = self.client == GuardedClient::Engine || self.allows_everything();
-        is_free || places().iter().all(|place| self.decide(place).is_allowed())
+        is_free || places().iter().all(|place| self.judge(place, Effect::Reads).is_ok())
     }
 
     /// A browser of somebody else's may reach the web by ways that make every address look private.
@@ -193,15 +291,31 @@ impl Guard for CommandGuard {
         self.desk.may_be_sent(self.profile, &self.session, url, shown)
     }
 
-    fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool {
+    /// What the engine may look into is judged above it, frame by frame.
+    fn wants_frames(&self) -> bool {
+        self.client == GuardedClient::Bare && !self.allows_everything()
+    }
+
+    fn frame_need(&self, method: &str) -> FrameNeed {
+        if !self.wants_frames() {
+            return FrameNeed::None;
+        }
+        match MethodRule::of(method).reach {
+            Reach::Frame | Reach::Document => FrameNeed::Own,
+            Reach::Page => FrameNeed::All,
+            _ => FrameNeed::None,
+        }
+    }
+
+    fn may_hear(&self, event: &GuardedEvent<'_>) -> bool {
         if self.allows_everything() {
             return true;
         }
-        // The engine has to know of a dialog to go on; what it says is told by actions alone, and those are judged.
-        if self.client == GuardedClient::Engine && method == "Page.javascriptDialogOpening" {
-            return true;
+        if self.client == GuardedClient::Bare {
+            return self.may_bare_hear(event, EventReach::of(event.method));
         }
-        let is_plain = matches!(place, GuardedPlace::Browser) || !MethodClass::is_content_event(method);
-        is_plain || self.judge_place(place).is_ok()
+        let is_followed = ENGINE_EVENTS.contains(&event.method) || event.method.starts_with("Target.");
+        let is_plain = matches!(event.place, GuardedPlace::Browser) || is_followed;
+        is_plain || self.judge_place(&event.place, Effect::Reads).is_ok()
     }
 }

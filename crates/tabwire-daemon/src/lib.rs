@@ -8,7 +8,10 @@ mod approval_desk;
 mod authority;
 mod browser_link;
 mod caller;
+#[cfg(test)]
+mod cdp_corpus_tests;
 mod cdp_endpoint;
+mod cdp_judgement;
 mod checkpoint;
 mod chrome_endpoint;
 mod chrome_fleet;

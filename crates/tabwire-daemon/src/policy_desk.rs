@@ -114,7 +114,7 @@ impl PolicyDesk {
         browser: Ownership,
     ) -> SharedGuard {
         let (desk, session, is_launched) = (Arc::clone(self), session.to_string(), browser.may_close());
-        SharedGuard(Arc::new(CommandGuard { desk, client, profile, session, is_launched }))
+        SharedGuard(Arc::new(CommandGuard::new(desk, client, profile, session, is_launched)))
     }
 
     /// What may be done with the frames, requests and console lines of a session's pages. Follows every change.

@@ -90,10 +90,15 @@ impl Mux {
             target.info.clone_from(info);
             return;
         }
-        if target.info.get("url") != info.get("url") {
+        let has_moved = target.info.get("url") != info.get("url");
+        if has_moved {
             target.page_url = None;
         }
         target.info.clone_from(info);
+        if has_moved {
+            self.frame_moves.tick();
+            self.frame_target_seen(id, None);
+        }
         for (session, client) in self.announced_to(id) {
             let params = json!({"targetInfo": self.info_for(client, id)});
             self.tell(client, &session, "Target.targetInfoChanged", params);

@@ -232,6 +232,9 @@ impl Mux {
         if let Some(members) = params.as_object_mut() {
             members.insert("waitingForDebugger".to_owned(), Value::Bool(waiting));
         }
+        if let Some(info) = params.get_mut("targetInfo").filter(|_| self.is_guarded(client)) {
+            self.privatise(client, info);
+        }
         self.tell(client, parent, "Target.attachedToTarget", params);
     }
 }

@@ -45,7 +45,9 @@ impl Mux {
         let Some(entry) = target.as_ref().and_then(|target| self.targets.find(target.as_str())) else {
             return;
         };
-        if entry.target_type() != "page"
+        let is_page = entry.target_type() == "page";
+        let is_sent = entry.target_type() == "iframe" && !entry.sent_frames.is_empty();
+        if !(is_page || is_sent)
             || entry.held_on.as_ref() == Some(session)
             || self.document_guards(entry).is_empty()
         {
@@ -54,7 +56,7 @@ impl Mux {
         if let Some(entry) = target.and_then(|target| self.targets.find_mut(target.as_str())) {
             entry.held_on = Some(session.clone());
         }
-        let kinds = UNSEEN.iter().chain([&DOCUMENT]);
+        let kinds = UNSEEN.iter().filter(|_| is_page).chain([&DOCUMENT]);
         let patterns: Vec<Value> =
             kinds.map(|kind| json!({"urlPattern": "*", "resourceType": kind})).collect();
         self.send(Some(session), "Fetch.enable", json!({"patterns": patterns}), Errand::Chore, now);
@@ -92,7 +94,9 @@ impl Mux {
         let text = |path: &str| params.pointer(path).and_then(Value::as_str).unwrap_or_default();
         let (url, kind) = (text("/request/url"), text("/resourceType"));
         // A page's main frame has the page's id. What frames show is left out where it may not be read.
-        let is_own = kind == DOCUMENT && text("/frameId") == entry.id.as_str();
+        let is_page = entry.target_type() == "page" && text("/frameId") == entry.id.as_str();
+        let is_sent = entry.sent_frames.contains(text("/frameId"));
+        let is_own = kind == DOCUMENT && (is_page || is_sent);
         let is_unseen = UNSEEN.contains(&kind);
         let is_of_the_web = url.starts_with("http://") || url.starts_with("https://");
         if !(is_own || is_unseen) || !is_of_the_web || self.is_by_hand(entry) {

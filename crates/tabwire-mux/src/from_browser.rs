@@ -11,6 +11,7 @@ use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId
 
 use crate::client::Client;
 use crate::context_table::Maker;
+use crate::event_guard::Judged;
 use crate::first_tab::no_tab;
 use crate::hold::Held;
 use crate::loss::WeakSignal;
@@ -99,10 +100,8 @@ impl Mux {
                             let method = method.to_owned();
                             self.on_client_target_event(&event, &method, frame, now);
                         } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
-                            let class = class_of(method);
-                            if self.is_heard(&event, method, &frame) {
-                                self.pass_event(&event, frame, class);
-                            }
+                            let method = method.to_owned();
+                            self.on_client_event(&event, &method, frame);
                         }
                     }
                 }
@@ -121,19 +120,42 @@ impl Mux {
             "Target.attachedToTarget" => self.tab_names_page(session, &read_params(frame), now),
             "Network.responseReceived" => self.document_came(session, frame),
             "Fetch.requestPaused" => self.document_held(session, frame, now),
+            "Page.frameAttached"
+            | "Page.frameDetached"
+            | "Page.frameNavigated"
+            | "Page.navigatedWithinDocument"
+            | "Page.javascriptDialogOpening" => self.on_house_page_event(session, method, frame, now),
             _ => {}
         }
     }
 
-    /// Learns from an event of a page, and says whether its client may hear it.
-    fn is_heard(&mut self, event: &Event, method: &str, frame: &[u8]) -> bool {
+    /// An event on a client's session: learned from, veiled or withheld as its guard wants, and passed on.
+    fn on_client_event(&mut self, event: &Event, method: &str, frame: BytesMut) {
         if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
-            self.frames.learn(method, &read_params(frame));
+            self.frames.learn(method, &read_params(&frame));
         }
         if method == "Page.frameNavigated" && self.is_guarded(event.client) {
-            self.learn_page_address(&event.session, &read_params(frame));
+            self.learn_page_address(&event.session, &read_params(&frame));
         }
-        !self.is_unheard(event.client, &event.session, method)
+        let Some(frame) = self.judge_event(event.client, &event.session, method, frame) else { return };
+        match frame {
+            Judged::Same(frame) => self.pass_event(event, frame, class_of(method)),
+            Judged::Veiled(params) => self.tell(event.client, &event.session, method, params),
+        }
+        if method == "Network.requestWillBeSent" || method == "Network.webSocketCreated" {
+            self.pass_early_events(event);
+        }
+    }
+
+    /// Events that came before the request they tell of.
+    fn pass_early_events(&mut self, event: &Event) {
+        for early in self.take_early_events(&event.session) {
+            if !self.is_unheard(event.client, &event.session, &early.method, &early.frame) {
+                let cut = peek_browser_frame(&early.frame).ok().and_then(|envelope| envelope.session_member);
+                let event = Event { client: event.client, session: event.session.clone(), cut };
+                self.pass_event(&event, early.frame, FrameClass::Event);
+            }
+        }
     }
 
     /// Something was detached from the connection's root. Our house going means that we see nothing more.
@@ -192,11 +214,22 @@ impl Mux {
                 let params = read_params(&frame);
                 let id = params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default();
                 if self.may_name_target(event.client, id) {
-                    self.pass_event(event, frame, FrameClass::Event);
+                    self.pass_target_event(event, method, params, frame);
                 }
             }
             _ => self.pass_event(event, frame, FrameClass::Event),
         }
+    }
+
+    /// Passes on an event that describes a target, as far as its client may know it.
+    fn pass_target_event(&mut self, event: &Event, method: &str, mut params: Value, frame: BytesMut) {
+        if !self.is_guarded(event.client) {
+            return self.pass_event(event, frame, FrameClass::Event);
+        }
+        if let Some(info) = params.get_mut("targetInfo") {
+            self.privatise(event.client, info);
+        }
+        self.tell(event.client, &event.session, method, params);
     }
 
     fn child_attached(&mut self, event: &Event, frame: BytesMut, now: Instant) {
@@ -222,10 +255,13 @@ impl Mux {
             Session::on_target(owner, parent, target.clone(), auto)
         };
         self.sessions.insert(CdpSessionId::new(child), entry);
+        if self.guard_of(event.client).is_some_and(|guard| guard.wants_frames()) {
+            self.follow_frames(&target, now);
+        }
         if auto {
             self.tell_attached(event.client, &event.session, &params);
         } else {
-            self.pass_event(event, frame, FrameClass::Event);
+            self.pass_target_event(event, "Target.attachedToTarget", params, frame);
         }
         if !on_browser {
             self.part_reached(event.client, &target, now);
@@ -245,7 +281,13 @@ impl Mux {
             for (command, pending) in lost {
                 self.give_up(command, pending, &error, now);
             }
-            let Some(client) = gone.client() else { continue };
+            self.forget_waiting(&id, gone.client(), now);
+            let Some(client) = gone.client() else {
+                if let Some(target) = gone.target() {
+                    self.frames_unwatched(target);
+                }
+                continue;
+            };
             match gone.target() {
                 Some(target) => {
                     if !self.sessions.is_attached(client, target.as_str()) {
@@ -289,6 +331,14 @@ impl Mux {
             }
             Asker::Client { client, id: client_id, meaning } => {
                 self.settle(client);
+                if meaning == Meaning::Plain
+                    && let (Some(asked), Some(session)) = (&pending.guarded, &pending.session)
+                    && let Some(result) = self.veiled_answer(client, session, asked, &arrived.frame)
+                {
+                    let echo = self.echo(client, Some(session));
+                    let frame = reply::result(client_id, echo.as_ref(), result);
+                    return self.deliver(client, frame, FrameClass::Answer);
+                }
                 self.client_answered(
                     client,
                     client_id,
@@ -337,6 +387,7 @@ impl Mux {
             Errand::LearnTab => self.tab_attached(body.text("sessionId"), now),
             Errand::LearnPage(session) => self.tab_learnt(&session, now),
             Errand::CloseRoot(contexts) => self.contexts_ended(&contexts, now),
+            Errand::LearnFrames(target) => self.frames_learnt(&target, result.get("frameTree"), now),
             Errand::OrphanContext(client, realm) => {
                 // Nobody was told of it.
                 if let Some(context) = body.text("browserContextId") {
@@ -348,7 +399,7 @@ impl Mux {
                 let owner = self.owner_after(client, realm);
                 self.command_settled(id, &owner, now, |_, _| None);
             }
-            Errand::Chore => {}
+            Errand::Chore | Errand::FollowFrames(_) => {}
         }
     }
 

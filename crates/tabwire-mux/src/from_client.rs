@@ -104,9 +104,10 @@ impl Mux {
             );
             return self.refuse(&command, &error);
         }
-        if self.is_kept_in(&command) {
+        if self.waits_for_frames(&command, now) || self.is_kept_in(&command) {
             return;
         }
+        self.note_page_use(&command, now);
         self.dispatch(&command, now);
     }
 
@@ -176,6 +177,10 @@ impl Mux {
             PeekError::NoMethod { id } => {
                 let error = ProtocolError::like_chrome(-32600, "Message must have string 'method' property");
                 reply::error(*id, None, &error)
+            }
+            PeekError::BadSession { id } => {
+                let sentence = "Message may have string 'sessionId' property";
+                reply::error(*id, None, &ProtocolError::like_chrome(-32600, sentence))
             }
             PeekError::NoId | PeekError::Malformed(_) => {
                 let number = if matches!(error, PeekError::NoId) { -32600 } else { -32700 };

@@ -7,9 +7,10 @@ use serde_json::Value;
 use tabwire_wire::{CdpSessionId, ClientId, ErrorCode};
 
 use crate::from_client::Command;
+use crate::guarded_parts::{GuardedParts, NamedParts};
 use crate::mux::Mux;
 use crate::output::FrameClass;
-use crate::pending::Pending;
+use crate::pending::{GuardedPending, Pending};
 use crate::reply::{self, ProtocolError};
 
 /// What browsers show in place of a page that could not be loaded.
@@ -44,8 +45,43 @@ pub trait Guard: std::fmt::Debug + Send + Sync {
         true
     }
 
-    /// Whether an event may be heard that came from a place.
-    fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool;
+    /// Whether commands and events are judged by the frames and requests they are about. Costs the browser's news of
+    /// every frame.
+    fn wants_frames(&self) -> bool {
+        false
+    }
+
+    /// Which frames have to be known before a command can be judged.
+    fn frame_need(&self, _method: &str) -> FrameNeed {
+        FrameNeed::None
+    }
+
+    /// Whether an event may be heard.
+    fn may_hear(&self, event: &GuardedEvent<'_>) -> bool;
+}
+
+/// Which frames have to be known before a command can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameNeed {
+    /// None.
+    None,
+    /// Those in the target's own process.
+    Own,
+    /// Every one that the page shows.
+    All,
+}
+
+/// An event that is about to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedEvent<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// What it comes from.
+    pub place: GuardedPlace<'a>,
+    /// The frames and requests that it tells of.
+    pub parts: GuardedParts<'a>,
+    /// Its whole frame, as JSON.
+    pub frame: &'a [u8],
 }
 
 /// A command that is about to leave, or whose answer has come.
@@ -55,6 +91,8 @@ pub struct GuardedCommand<'a> {
     pub method: &'a str,
     /// What it is sent to.
     pub place: GuardedPlace<'a>,
+    /// The frames, requests and streams that it names.
+    pub parts: GuardedParts<'a>,
     /// Its parameters, as JSON; none when its answer is judged.
     pub params: Option<&'a str>,
 }
@@ -91,7 +129,7 @@ impl Eq for SharedGuard {}
 
 impl Mux {
     /// The guard of a client, when there is something to be asked.
-    fn guard_of(&self, client: ClientId) -> Option<Arc<dyn Guard>> {
+    pub(crate) fn guard_of(&self, client: ClientId) -> Option<Arc<dyn Guard>> {
         let guard = self.clients.get(&client)?.options.guard.as_ref()?;
         (!guard.0.is_idle()).then(|| Arc::clone(&guard.0))
     }
@@ -125,28 +163,45 @@ impl Mux {
     /// Refuses a command that its client's guard does not let out.
     pub(crate) fn is_kept_in(&mut self, command: &Command<'_>) -> bool {
         let Some(guard) = self.guard_of(command.client) else { return false };
-        let asked = GuardedCommand {
-            method: command.envelope.method,
-            place: self.place_of(&command.session),
-            params: Some(command.envelope.params.map_or("{}", serde_json::value::RawValue::get)),
+        let params = command.envelope.params.map_or("{}", serde_json::value::RawValue::get);
+        let names = NamedParts::read(params);
+        let verdict = match &names {
+            None if guard.wants_frames() => {
+                Err("Its parameters name something twice, or not as the protocol does.".to_owned())
+            }
+            names => guard.check(&GuardedCommand {
+                method: command.envelope.method,
+                place: self.place_of(&command.session),
+                parts: GuardedParts::new(self, &command.session, names.as_ref(), None),
+                params: Some(params),
+            }),
         };
-        let Err(sentence) = guard.check(&asked) else { return false };
+        let Err(sentence) = verdict else { return false };
         self.counters.refused_by_guard += 1;
         self.refuse(command, &ProtocolError::ours(ErrorCode::PolicyDenied, sentence));
         true
     }
 
     /// What has to be remembered of a command so that its answer can be judged.
-    pub(crate) fn remembered_for_guard(&self, command: &Command<'_>) -> Option<Box<str>> {
-        self.guard_of(command.client).map(|_| Box::from(command.envelope.method))
+    pub(crate) fn remembered_for_guard(&self, command: &Command<'_>) -> Option<Box<GuardedPending>> {
+        let guard = self.guard_of(command.client)?;
+        let params = command.envelope.params.map(serde_json::value::RawValue::get);
+        let names = params.filter(|_| guard.wants_frames()).and_then(NamedParts::read);
+        let (method, since) = (Box::from(command.envelope.method), self.frame_moves.clock());
+        Some(Box::new(GuardedPending { method, names, since }))
     }
 
     /// Withholds an answer when the page has gone meanwhile to where its client may not look.
     pub(crate) fn is_withheld(&mut self, client: ClientId, client_id: i64, pending: &Pending) -> bool {
-        let (Some(method), Some(session)) = (&pending.guarded, &pending.session) else { return false };
+        let (Some(asked), Some(session)) = (&pending.guarded, &pending.session) else { return false };
         let Some(guard) = self.guard_of(client) else { return false };
-        let asked = GuardedCommand { method, place: self.place_of(session), params: None };
-        let Err(sentence) = guard.check(&asked) else { return false };
+        let verdict = guard.check(&GuardedCommand {
+            method: &asked.method,
+            place: self.place_of(session),
+            parts: GuardedParts::new(self, session, asked.names.as_ref(), Some(asked.since)),
+            params: None,
+        });
+        let Err(sentence) = verdict else { return false };
         self.counters.withheld_by_guard += 1;
         let error = ProtocolError::ours(ErrorCode::PolicyDenied, sentence);
         let echo = self.echo(client, Some(session));
@@ -156,9 +211,21 @@ impl Mux {
     }
 
     /// Whether an event is kept from the client that owns its session.
-    pub(crate) fn is_unheard(&mut self, client: ClientId, session: &CdpSessionId, method: &str) -> bool {
+    pub(crate) fn is_unheard(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        method: &str,
+        frame: &[u8],
+    ) -> bool {
         let Some(guard) = self.guard_of(client) else { return false };
-        let unheard = !guard.may_hear(method, &self.place_of(session));
+        let names = if guard.wants_frames() { names_of_event(method, frame) } else { None };
+        let unheard = !guard.may_hear(&GuardedEvent {
+            method,
+            place: self.place_of(session),
+            parts: GuardedParts::new(self, session, names.as_ref(), None),
+            frame,
+        });
         self.counters.withheld_by_guard += u64::from(unheard);
         unheard
     }
@@ -175,4 +242,37 @@ impl Mux {
             }
         }
     }
+}
+
+/// The ids that an event names.
+fn names_of_event(method: &str, frame: &[u8]) -> Option<NamedParts> {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        #[serde(default)]
+        params: NamedParts,
+    }
+    #[derive(serde::Deserialize)]
+    struct Thrown {
+        params: Details,
+    }
+    #[derive(serde::Deserialize)]
+    struct Details {
+        #[serde(rename = "exceptionDetails")]
+        details: NamedParts,
+    }
+    #[derive(serde::Deserialize)]
+    struct Added {
+        params: Header,
+    }
+    #[derive(serde::Deserialize)]
+    struct Header {
+        header: NamedParts,
+    }
+    if method == "CSS.styleSheetAdded" {
+        return serde_json::from_slice::<Added>(frame).ok().map(|added| added.params.header);
+    }
+    if method == "Runtime.exceptionThrown" {
+        return serde_json::from_slice::<Thrown>(frame).ok().map(|thrown| thrown.params.details);
+    }
+    serde_json::from_slice::<Event>(frame).ok().map(|event| event.params)
 }

@@ -120,6 +120,9 @@ impl Mux {
             Errand::EndRealm(ticket) => self.end_answered(ticket, now),
             Errand::LearnPage(session) => self.tab_learnt(&session, now),
             Errand::CloseRoot(contexts) => self.contexts_ended(&contexts, now),
+            Errand::FollowFrames(target) | Errand::LearnFrames(target) => {
+                self.frames_learnt(&target, None, now);
+            }
             Errand::Chore
             | Errand::LearnContexts
             | Errand::LearnTab
@@ -178,6 +181,11 @@ impl Mux {
         let session = CdpSessionId::new(session);
         let entry = Session::on_target(SessionOwner::House, self.house.clone(), target.clone(), true);
         self.sessions.insert(session.clone(), entry);
+        self.ask_frames_if_wanted(&session, &target, now);
+        if info.get("type").and_then(Value::as_str) == Some("iframe") {
+            // The house asked to be attached; clients reach frames through their pages.
+            return;
+        }
         self.follow_sources_of(&session, now);
         self.hold_documents_of(&session, now);
         if params.get("waitingForDebugger").and_then(Value::as_bool) == Some(true) {

@@ -69,3 +69,36 @@ pub const DOWNLOADS_FOLLOWED: usize = 1_024;
 
 /// Documents of one page whose server's address is remembered: as many as a browser keeps for going back, and more.
 pub const DOCUMENTS_REMEMBERED: usize = 64;
+
+/// Frames of one target whose URLs are known; a page with more is not judged, and its content is refused.
+pub const FRAMES_PER_PAGE: usize = 4_096;
+
+/// Letters of a frame's URL that are kept: longer than any path that grants name.
+pub const FRAME_URL_LETTERS: usize = 2_048;
+
+/// URLs that frames went to, remembered to judge answers that were under way meanwhile.
+pub const FRAME_MOVES: usize = 4_096;
+
+/// Commands of one cdp session that wait until the frames of its target are known.
+pub const WAITING_FOR_FRAMES: usize = 1_024;
+
+/// Execution contexts remembered for each cdp session.
+pub const CONTEXTS_REMEMBERED: usize = 8_192;
+
+/// Requests remembered for each cdp session, so that their bodies can be judged.
+pub const REQUESTS_REMEMBERED: usize = 4_096;
+
+/// Redirects of one request that are remembered; browsers follow twenty.
+pub const REQUEST_HOPS: usize = 32;
+
+/// Streams remembered for each cdp session.
+pub const STREAMS_REMEMBERED: usize = 256;
+
+/// Entries of a page's history that are remembered; browsers keep fifty.
+pub const HISTORY_ENTRIES: usize = 256;
+
+/// Events kept for each cdp session until the request they tell of is known.
+pub const EARLY_EVENTS: usize = 256;
+
+/// Frames that clients sent somewhere and whose redirects are judged as those of pages are.
+pub const FRAMES_SENT: usize = 256;

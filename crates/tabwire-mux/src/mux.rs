@@ -14,7 +14,9 @@ use crate::client::{Client, ClientOptions, Standing, Wishes};
 use crate::context_table::ContextTable;
 use crate::counters::Counters;
 use crate::downloads::Downloads;
+use crate::frame_moves::FrameMoves;
 use crate::frame_tree::FrameTree;
+use crate::frame_watch::FrameWaits;
 use crate::hold::HoldTable;
 use crate::limits::{JOIN_DEADLINE, START_DEADLINE};
 use crate::link::LinkState;
@@ -51,6 +53,9 @@ pub struct Mux {
     pub(crate) browser_targets: BrowserTargets,
     pub(crate) downloads: Downloads,
     pub(crate) frames: FrameTree,
+    pub(crate) frame_moves: FrameMoves,
+    /// Commands that wait until the frames of their target are known.
+    pub(crate) frame_waits: FrameWaits,
     /// Whether the house follows which addresses documents come from.
     pub(crate) follows_sources: bool,
     pub(crate) pending: PendingTable,
@@ -105,6 +110,8 @@ impl Mux {
             browser_targets: BrowserTargets::default(),
             downloads: Downloads::default(),
             frames: FrameTree::default(),
+            frame_moves: FrameMoves::default(),
+            frame_waits: FrameWaits::default(),
             follows_sources: false,
             pending: PendingTable::default(),
             holds: HoldTable::default(),

@@ -33,6 +33,7 @@ impl Mux {
             entry.was_there = was_there;
         }
         self.claims.take(&id);
+        self.frame_target_seen(id.as_str(), Some(now));
         self.link_partner(&id);
         if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_settled) {
             self.announce_created(&id);

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
+use crate::guarded_parts::NamedParts;
 use crate::hold::HoldId;
 use crate::limits::{ATTACH_DEADLINE, JOIN_DEADLINE, PENDING_DEADLINE, START_DEADLINE};
 
@@ -49,6 +50,10 @@ pub(crate) enum Errand {
     LearnPage(CdpSessionId),
     /// Detaching a client that left; these contexts are gone when it is done.
     CloseRoot(Vec<BrowserContextId>),
+    /// A cdp session of the house on a target whose frames are wanted.
+    FollowFrames(TargetId),
+    /// The frames of a target.
+    LearnFrames(TargetId),
     /// Nothing depends on the answer.
     Chore,
 }
@@ -88,8 +93,18 @@ pub(crate) struct Pending {
     pub(crate) since: Instant,
     /// Whether it gives a crashed page a new process, and so is answered after a crash.
     pub(crate) revives: bool,
-    /// Its method, when its answer is to be judged.
-    pub(crate) guarded: Option<Box<str>>,
+    /// What its answer is judged by, when it is to be judged.
+    pub(crate) guarded: Option<Box<GuardedPending>>,
+}
+
+/// What is remembered of a command so that its answer can be judged.
+#[derive(Clone, Debug)]
+pub(crate) struct GuardedPending {
+    pub(crate) method: Box<str>,
+    /// The ids that it named.
+    pub(crate) names: Option<NamedParts>,
+    /// The state of frames when it was sent.
+    pub(crate) since: u64,
 }
 
 impl Pending {
@@ -139,6 +154,8 @@ impl Pending {
                 | Errand::LearnContexts
                 | Errand::LearnTab
                 | Errand::LearnPage(_)
+                | Errand::FollowFrames(_)
+                | Errand::LearnFrames(_)
                 | Errand::CloseRoot(_),
             ) => JOIN_DEADLINE,
             // The client is let go much earlier; what comes late must still be detached.

@@ -26,6 +26,7 @@ impl Mux {
         self.browser_targets.clear();
         self.downloads.clear();
         self.frames.clear();
+        self.frame_waits.clear();
         self.open_tabs.clear();
         self.contexts.clear();
         self.realms.learnt = false;

@@ -6,6 +6,7 @@ use tabwire_wire::{CdpSessionId, ClientId, TargetId};
 
 use crate::filter::TargetFilter;
 use crate::page_settings::PageSettings;
+use crate::session_watch::SessionWatch;
 
 /// Whose a cdp session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +45,16 @@ pub(crate) struct Session {
     pub(crate) kind: SessionKind,
     /// Which targets its client wants to hear of on it.
     pub(crate) discover: Option<TargetFilter>,
+    /// What it was told of contexts, requests and streams, for a client that is guarded.
+    pub(crate) watch: Box<SessionWatch>,
+    /// Whether its client has turned the Page domain on, and so handles dialogs.
+    pub(crate) has_page_on: bool,
 }
 
 impl Session {
     /// A session on the browser as a whole.
     pub(crate) fn on_browser(owner: SessionOwner, parent: Option<CdpSessionId>) -> Self {
-        Self { owner, parent, kind: SessionKind::Browser { auto_attach: None }, discover: None }
+        Self::new(owner, parent, SessionKind::Browser { auto_attach: None })
     }
 
     /// A session on one target.
@@ -60,7 +65,11 @@ impl Session {
         auto: bool,
     ) -> Self {
         let kind = SessionKind::Target { target, auto, settings: PageSettings::default() };
-        Self { owner, parent, kind, discover: None }
+        Self::new(owner, parent, kind)
+    }
+
+    fn new(owner: SessionOwner, parent: Option<CdpSessionId>, kind: SessionKind) -> Self {
+        Self { owner, parent, kind, discover: None, watch: Box::default(), has_page_on: false }
     }
 
     pub(crate) fn target(&self) -> Option<&TargetId> {
@@ -163,6 +172,18 @@ impl SessionTable {
     pub(crate) fn of_house_on_targets(&self) -> Vec<CdpSessionId> {
         let of_house = |session: &Session| session.owner == SessionOwner::House && session.target().is_some();
         self.iter().filter(|(_, session)| of_house(session)).map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The execution contexts that were told of a target's earlier document are gone.
+    pub(crate) fn forget_contexts(&mut self, target: &TargetId) {
+        for session in self.sessions.values_mut().filter(|session| session.target() == Some(target)) {
+            session.watch.forget_contexts();
+        }
+    }
+
+    /// Whether a client handles the dialogs of a target.
+    pub(crate) fn has_page_on(&self, target: &TargetId) -> bool {
+        self.sessions.values().any(|session| session.has_page_on && session.target() == Some(target))
     }
 
     /// Whether some client is attached to a target.

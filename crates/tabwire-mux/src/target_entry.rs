@@ -7,6 +7,7 @@ use serde_json::Value;
 use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, RealmId, TargetId};
 
 use crate::document_sources::DocumentSources;
+use crate::page_frames::PageFrames;
 
 /// Whose a target is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +63,10 @@ pub(crate) struct TargetEntry {
     pub(crate) page_url: Option<String>,
     /// Which addresses its documents came from, when that is followed.
     pub(crate) sources: DocumentSources,
+    /// Its frames, when somebody is to be judged by them.
+    pub(crate) frames: PageFrames,
+    /// Frames that clients sent somewhere; where they are redirected to is judged as for pages.
+    pub(crate) sent_frames: BTreeSet<String>,
     /// The house's cdp session on it on which its documents are held until it is known that it may have them.
     pub(crate) held_on: Option<CdpSessionId>,
     /// Whether it was there before the link.
@@ -123,6 +128,19 @@ impl TargetEntry {
     /// Frames, workers and prerendered pages: parts of another page.
     pub(crate) fn is_part(&self) -> bool {
         !self.is_tab() && !self.is_shared_worker() && !self.fills_a_tab()
+    }
+
+    /// Whether it has no frames: workers.
+    pub(crate) fn is_frameless(&self) -> bool {
+        matches!(
+            self.target_type(),
+            "worker"
+                | "service_worker"
+                | "shared_worker"
+                | "worklet"
+                | "shared_storage_worklet"
+                | "auction_worklet"
+        )
     }
 
     /// Whether its owner is settled.

@@ -27,6 +27,8 @@ impl TargetTable {
             info,
             page_url: None,
             sources: Default::default(),
+            frames: Default::default(),
+            sent_frames: Default::default(),
             held_on: None,
             was_there: false,
             owner,

@@ -4,12 +4,12 @@
 
 mod address;
 mod capability;
+mod cdp_events;
+mod cdp_methods;
 mod decision;
 mod flow;
-mod known_methods;
 mod ledger;
 pub mod limits;
-mod method_class;
 mod needs;
 mod policy_file;
 mod rulebook;
@@ -18,10 +18,11 @@ mod special_host;
 
 pub use address::{Address, AddressFault, WebAddress};
 pub use capability::{Capabilities, Capability};
+pub use cdp_events::EventReach;
+pub use cdp_methods::{Effect, MethodRule, Reach};
 pub use decision::{Decision, Patience, Source};
 pub use flow::{Flow, FlowWatch};
 pub use ledger::{Entry, EntryId, Ledger, LedgerFault, Stance, Term};
-pub use method_class::MethodClass;
 pub use needs::{Need, Needs, ResultCheck, Scope};
 pub use policy_file::{PolicyFile, PolicyFileFault, Rule, Unlisted};
 pub use rulebook::{Pass, Question, Rulebook};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tabwire_mux::COMMANDS_IN_A_CONTEXT;
-use tabwire_policy::MethodClass;
+use tabwire_policy::{MethodRule, Reach};
 
 use crate::kept_browser::PATIENCE;
 
@@ -90,45 +90,18 @@ fn commands(protocol: &Value) -> Vec<String> {
         .collect()
 }
 
-/// Domains that nobody needs in a guarded session, and that are refused as a whole there.
-const REFUSED_DOMAINS: &[&str] = &[
-    "Ads",
-    "Autofill",
-    "BackgroundService",
-    "BluetoothEmulation",
-    "CacheStorage",
-    "CrashReportContext",
-    "DeviceOrientation",
-    "DigitalCredentials",
-    "FindInPage",
-    "HeadlessExperimental",
-    "Inspector",
-    "Schema",
-    "SmartCardEmulation",
-    "WebMCP",
-];
-
 #[test]
-fn t40_every_command_of_the_browser_is_classified_and_what_is_not_known_is_refused() {
+fn h2_t40_every_command_of_the_browser_has_a_row_of_its_own() {
     let protocol = protocol();
     let commands = commands(&protocol);
     assert!(commands.len() > 500, "{} commands", commands.len());
-    // Known, and refused for what they do.
-    let refused = ["Page.crash", "Target.setRemoteLocations"];
-    let is_refused = |method: &str| {
-        let domain = method.split('.').next().unwrap_or_default();
-        refused.contains(&method) || REFUSED_DOMAINS.contains(&domain)
-    };
-    for (method, is_unknown) in
-        commands.iter().map(|method| (method, MethodClass::of(method) == MethodClass::Unknown))
-    {
-        assert!(is_unknown || !is_refused(method), "{method} is not refused");
-    }
-    let unknown: Vec<&String> = commands
-        .iter()
-        .filter(|method| MethodClass::of(method) == MethodClass::Unknown && !is_refused(method))
+    let missing: Vec<&String> = commands.iter().filter(|method| !MethodRule::has_row(method)).collect();
+    assert!(missing.is_empty(), "without a row, so refused in guarded sessions: {missing:?}");
+    let unheard_of: Vec<&str> = MethodRule::all()
+        .map(|(method, _)| method)
+        .filter(|method| !commands.iter().any(|known| known == method))
         .collect();
-    assert!(unknown.is_empty(), "not classified, so refused in guarded sessions: {unknown:?}");
+    assert!(unheard_of.is_empty(), "rows of commands that the browser does not have: {unheard_of:?}");
     // What clears or deletes something outside of the page it is sent to needs a grant for everything.
     let clears = |method: &str| {
         let (domain, name) = method.split_once('.').unwrap_or_default();
@@ -139,11 +112,8 @@ fn t40_every_command_of_the_browser_is_classified_and_what_is_not_known_is_refus
     let clearing: Vec<&String> = commands.iter().filter(|method| clears(method)).collect();
     assert!(clearing.len() >= 8, "{clearing:?}");
     for method in clearing {
-        assert_eq!(MethodClass::of(method), MethodClass::Everywhere, "{method}");
+        assert_eq!(MethodRule::of(method).reach, Reach::EverySite, "{method}");
         let is_of_one_site = ["Network.deleteCookies"].contains(&method.as_str());
-        assert!(MethodClass::is_destructive(method) || is_of_one_site, "{method} takes something away");
-    }
-    for invented in ["Surprise.method", "Page.surprise", "page.navigate", "Page", "", "Page.navigate.x"] {
-        assert_eq!(MethodClass::of(invented), MethodClass::Unknown, "{invented}");
+        assert!(MethodRule::is_destructive(method) || is_of_one_site, "{method} takes something away");
     }
 }

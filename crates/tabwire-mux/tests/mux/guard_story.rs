@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedPlace, Share, SharedGuard};
+use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedEvent, GuardedPlace, Share, SharedGuard};
 
 use crate::fake_browser::DEFAULT_CONTEXT;
 use crate::stage::Stage;
@@ -52,8 +52,8 @@ impl Guard for OneSite {
         url.starts_with(SITE) || shown.is_some_and(|shown| shown.ends_with("/files"))
     }
 
-    fn may_hear(&self, method: &str, place: &GuardedPlace<'_>) -> bool {
-        method.starts_with("Page.") || Self::is_good(place)
+    fn may_hear(&self, event: &GuardedEvent<'_>) -> bool {
+        event.method.starts_with("Page.") || Self::is_good(&event.place)
     }
 }
 

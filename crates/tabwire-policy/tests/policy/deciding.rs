@@ -1,6 +1,9 @@
 //! Decisions: order, terms, what is said, and the command that would change it.
 
-use tabwire_policy::{Address, Capabilities, Capability, Decision, MethodClass, Pass, Patience, PolicyFile};
+use tabwire_policy::{
+    Address, Capabilities, Capability, Decision, Effect, EventReach, MethodRule, Pass, Patience, PolicyFile,
+    Reach,
+};
 use tabwire_policy::{Profile, Question, Rulebook, Site, Stance, Term};
 
 fn ask(
@@ -139,25 +142,35 @@ fn t19_only_a_grant_for_every_site_reaches_the_browser_as_a_whole() {
 }
 
 #[test]
-fn methods_are_known_by_what_they_do_and_unknown_ones_are_unknown() {
-    for (method, class) in [
-        ("Runtime.evaluate", MethodClass::Content),
-        ("Page.captureScreenshot", MethodClass::Content),
-        ("Page.enable", MethodClass::Housekeeping),
-        ("Page.navigate", MethodClass::Travel),
-        ("Storage.getCookies", MethodClass::Everywhere),
-        ("Network.getAllCookies", MethodClass::Everywhere),
-        ("Target.createTarget", MethodClass::Travel),
-        ("Surprise.enable", MethodClass::Unknown),
-        ("Page.surprise", MethodClass::Unknown),
-        ("Runtime.", MethodClass::Unknown),
-        ("evaluate", MethodClass::Unknown),
-        ("", MethodClass::Unknown),
+fn h2_methods_are_known_by_what_they_touch_and_unknown_ones_are_refused() {
+    for (method, reach, effect) in [
+        ("Runtime.evaluate", Reach::Frame, Effect::Changes),
+        ("DOM.getDocument", Reach::Document, Effect::Reads),
+        ("DOMSnapshot.captureSnapshot", Reach::Document, Effect::Reads),
+        ("Page.captureScreenshot", Reach::Page, Effect::Reads),
+        ("Page.captureSnapshot", Reach::Page, Effect::Reads),
+        ("Page.getAnnotatedPageContent", Reach::Page, Effect::Reads),
+        ("Input.dispatchMouseEvent", Reach::Page, Effect::Changes),
+        ("Page.setDocumentContent", Reach::Frame, Effect::Changes),
+        ("Network.getResponseBody", Reach::Request, Effect::Reads),
+        ("Fetch.fulfillRequest", Reach::Request, Effect::Changes),
+        ("IO.read", Reach::Stream, Effect::Reads),
+        ("Page.enable", Reach::Setting, Effect::Reads),
+        ("Page.navigate", Reach::Navigation, Effect::Reads),
+        ("Target.createTarget", Reach::Navigation, Effect::Reads),
+        ("Storage.getCookies", Reach::EverySite, Effect::Changes),
+        ("HeapProfiler.takeHeapSnapshot", Reach::EverySite, Effect::Reads),
+        ("Network.loadNetworkResource", Reach::Refused, Effect::Reads),
+        ("Surprise.enable", Reach::Refused, Effect::Changes),
+        ("Runtime.", Reach::Refused, Effect::Changes),
+        ("", Reach::Refused, Effect::Changes),
     ] {
-        assert_eq!(MethodClass::of(method), class, "{method}");
+        assert_eq!(MethodRule::of(method), MethodRule { reach, effect }, "{method}");
     }
-    assert!(MethodClass::is_content_event("Runtime.consoleAPICalled"));
-    assert!(!MethodClass::is_content_event("Page.frameNavigated"));
+    assert_eq!(EventReach::of("Runtime.consoleAPICalled"), EventReach::Frame);
+    assert_eq!(EventReach::of("Page.frameNavigated"), EventReach::Plain);
+    assert_eq!(EventReach::of("Network.responseReceived"), EventReach::Request);
+    assert_eq!(EventReach::of("Surprise.happened"), EventReach::EverySite);
 }
 
 #[test]

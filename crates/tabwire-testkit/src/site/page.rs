@@ -101,6 +101,7 @@ pub(super) const PAGES: &[Page] = &[
     page!("/clipboard", HTML, "clipboard.html"),
     page!("/vitals", HTML, "vitals.html"),
     page!("/moment", HTML, "moment.html"),
+    page!("/canary", HTML, "canary.html"),
 ];
 
 #[cfg(test)]

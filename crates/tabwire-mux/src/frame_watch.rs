@@ -1,0 +1,290 @@
+//! How the house learns the frames of pages that guarded clients are attached to, and what waits until it has.
+//!
+//! The house is attached before every client, so it is told of a frame before a client is told what is in it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+use tabwire_wire::{CdpSessionId, ClientId, ErrorCode, TargetId};
+
+use crate::from_browser::read_params;
+use crate::from_client::Command;
+use crate::guard::FrameNeed;
+use crate::limits::{FRAMES_SENT, WAITING_FOR_FRAMES};
+use crate::mux::Mux;
+use crate::page_frames::Knowledge;
+use crate::pending::Errand;
+use crate::reply::ProtocolError;
+use crate::session_table::{Session, SessionOwner};
+
+/// Commands of each cdp session that wait until frames are known.
+pub(crate) type FrameWaits = BTreeMap<CdpSessionId, VecDeque<BytesMut>>;
+
+/// Commands that never wait behind others: without them a page may not get as far as to tell its frames.
+const PASSING: &[&str] = &[
+    "Debugger.resume",
+    "Fetch.continueRequest",
+    "Fetch.failRequest",
+    "Page.close",
+    "Page.handleJavaScriptDialog",
+    "Page.stopLoading",
+    "Runtime.runIfWaitingForDebugger",
+    "Runtime.terminateExecution",
+];
+
+impl Mux {
+    /// Follows the frames of the page that a target is part of.
+    pub(crate) fn follow_frames(&mut self, target: &TargetId, now: Instant) {
+        let Some(entry) = self.targets.find(target.as_str()) else { return };
+        let page = self.page_of(entry);
+        let mut parts: Vec<TargetId> = self.frame_targets_of(page).map(|part| part.id.clone()).collect();
+        parts.push(page.id.clone());
+        for part in parts {
+            self.ask_frames(&part, now);
+        }
+    }
+
+    /// A frame in a process of its own has appeared, or gone somewhere.
+    pub(crate) fn frame_target_seen(&mut self, target: &str, now: Option<Instant>) {
+        let Some(entry) = self.targets.find(target).filter(|entry| entry.target_type() == "iframe") else {
+            return;
+        };
+        let page = self.page_of(entry);
+        if page.frames.knowledge == Knowledge::Unasked {
+            return;
+        }
+        let (page, id, url) = (page.id.clone(), entry.id.clone(), self.root_url(entry).to_owned());
+        self.frame_moves.note(page.as_str(), id.as_str(), id.as_str(), &url);
+        if let Some(now) = now {
+            self.ask_frames(&id, now);
+        }
+    }
+
+    fn ask_frames(&mut self, target: &TargetId, now: Instant) {
+        let Some(house) = self.house.clone() else { return };
+        let session = self.house_session_on(target);
+        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        let is_asked = !matches!(entry.frames.knowledge, Knowledge::Unasked | Knowledge::Failed);
+        if is_asked || !matches!(entry.target_type(), "page" | "iframe") {
+            return;
+        }
+        entry.frames.knowledge = Knowledge::Asked;
+        if let Some(session) = session {
+            self.ask_frames_on(&session, target, now);
+        } else {
+            let params = json!({"targetId": target.as_str(), "flatten": true});
+            let errand = Errand::FollowFrames(target.clone());
+            self.send(Some(&house), "Target.attachToTarget", params, errand, now);
+        }
+    }
+
+    /// The house is attached to a target whose frames are wanted.
+    pub(crate) fn ask_frames_if_wanted(&mut self, session: &CdpSessionId, target: &TargetId, now: Instant) {
+        let entry = self.targets.find(target.as_str());
+        if entry.is_some_and(|entry| entry.frames.knowledge == Knowledge::Asked) {
+            self.ask_frames_on(session, target, now);
+        }
+    }
+
+    fn ask_frames_on(&mut self, session: &CdpSessionId, target: &TargetId, now: Instant) {
+        self.send(Some(session), "Page.enable", json!({}), Errand::Chore, now);
+        self.send(Some(session), "Page.getFrameTree", json!({}), Errand::LearnFrames(target.clone()), now);
+    }
+
+    fn house_session_on(&self, target: &TargetId) -> Option<CdpSessionId> {
+        let is_it =
+            |session: &Session| session.owner == SessionOwner::House && session.target() == Some(target);
+        self.sessions.iter().find(|(_, session)| is_it(session)).map(|(id, _)| id.clone())
+    }
+
+    /// The browser has told the frames of a target, or has not.
+    pub(crate) fn frames_learnt(&mut self, target: &TargetId, tree: Option<&Value>, now: Instant) {
+        if let Some(entry) = self.targets.find_mut(target.as_str()) {
+            match tree {
+                Some(tree) => entry.frames.learn_tree(tree),
+                // What events told meanwhile is known all the same.
+                None if entry.frames.knowledge == Knowledge::Asked => {
+                    entry.frames.knowledge = Knowledge::Failed;
+                }
+                None => {}
+            }
+        }
+        if let Some(entry) = self.targets.find(target.as_str()) {
+            let page = self.page_of(entry).id.clone();
+            let urls: Vec<Box<str>> = entry.frames.addresses().map(Box::from).collect();
+            for url in urls {
+                self.frame_moves.note(page.as_str(), target.as_str(), target.as_str(), &url);
+            }
+        }
+        self.frame_moves.tick();
+        self.release_waiting(now);
+    }
+
+    /// The house's cdp session on a target has ended: what it told of frames holds no more.
+    pub(crate) fn frames_unwatched(&mut self, target: &TargetId) {
+        if let Some(entry) = self.targets.find_mut(target.as_str()) {
+            entry.frames = Default::default();
+            self.frame_moves.tick();
+        }
+    }
+
+    /// A page tells the house of its frames.
+    pub(crate) fn on_house_page_event(
+        &mut self,
+        session: &CdpSessionId,
+        method: &str,
+        frame: &[u8],
+        now: Instant,
+    ) {
+        let params = read_params(frame);
+        let target = self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
+        let Some(target) = target else { return };
+        match method {
+            "Page.frameNavigated" => self.frame_navigated(session, &target, &params, now),
+            "Page.javascriptDialogOpening" => self.close_unhandled_dialog(session, &target, &params, now),
+            _ => self.frame_changed(&target, method, &params),
+        }
+    }
+
+    fn frame_changed(&mut self, target: &TargetId, method: &str, params: &Value) {
+        let text = |field: &str| params.get(field).and_then(Value::as_str);
+        let (Some(frame), Some(entry)) = (text("frameId"), self.targets.find_mut(target.as_str())) else {
+            return;
+        };
+        match method {
+            "Page.frameAttached" => entry.frames.attached(frame, text("parentFrameId")),
+            "Page.frameDetached" => entry.frames.detached(frame, text("reason") == Some("swap")),
+            "Page.navigatedWithinDocument" => {
+                let url = text("url").unwrap_or_default();
+                entry.frames.moved(frame, url);
+                if frame == target.as_str() {
+                    entry.page_url = Some(url.to_owned());
+                }
+                return self.note_move(target, frame, url);
+            }
+            _ => return,
+        }
+        self.frame_moves.tick();
+    }
+
+    fn frame_navigated(&mut self, session: &CdpSessionId, target: &TargetId, params: &Value, now: Instant) {
+        self.learn_page_address(session, params);
+        let frame = params.get("frame").unwrap_or(&Value::Null);
+        let id = frame.get("id").and_then(Value::as_str).unwrap_or_default();
+        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        entry.sent_frames.remove(id);
+        let url = entry.frames.navigated(frame).unwrap_or_default();
+        self.note_move(target, id, &url);
+        if id != target.as_str() {
+            return;
+        }
+        self.sessions.forget_contexts(target);
+        // A document that comes back from the cache has its frames already, and tells nothing of them.
+        if params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore") {
+            if let Some(entry) = self.targets.find_mut(target.as_str()) {
+                entry.frames.knowledge = Knowledge::Asked;
+            }
+        }
+        self.send(Some(session), "Page.getFrameTree", json!({}), Errand::LearnFrames(target.clone()), now);
+    }
+
+    fn note_move(&mut self, target: &TargetId, frame: &str, url: &str) {
+        let Some(entry) = self.targets.find(target.as_str()) else { return };
+        let page = self.page_of(entry).id.clone();
+        self.frame_moves.note(page.as_str(), target.as_str(), frame, url);
+    }
+
+    /// Because the house listens, the browser leaves dialogs to clients. One that no client hears of is closed, as the
+    /// browser itself would do; a browser with a window shows it to its user.
+    fn close_unhandled_dialog(
+        &mut self,
+        session: &CdpSessionId,
+        target: &TargetId,
+        params: &Value,
+        now: Instant,
+    ) {
+        let is_handled = params.get("hasBrowserHandler").and_then(Value::as_bool) == Some(true);
+        if is_handled || self.sessions.has_page_on(target) {
+            return;
+        }
+        let is_leaving = params.get("type").and_then(Value::as_str) == Some("beforeunload");
+        let answer = json!({"accept": is_leaving});
+        self.send(Some(session), "Page.handleJavaScriptDialog", answer, Errand::Chore, now);
+    }
+
+    /// Whether a command has to wait until frames are known; it is kept then.
+    pub(crate) fn waits_for_frames(&mut self, command: &Command<'_>, now: Instant) -> bool {
+        if PASSING.contains(&command.envelope.method) {
+            return false;
+        }
+        if !self.frame_waits.contains_key(&command.session) && !self.lacks_frames(command, now) {
+            return false;
+        }
+        let waiting = self.frame_waits.entry(command.session.clone()).or_default();
+        if waiting.len() < WAITING_FOR_FRAMES {
+            waiting.push_back(BytesMut::from(command.frame));
+        } else {
+            let sentence = "Too many commands wait until the page tells its frames; wait for some of them.";
+            self.refuse(command, &ProtocolError::ours(ErrorCode::Backpressure, sentence));
+        }
+        true
+    }
+
+    fn lacks_frames(&mut self, command: &Command<'_>, now: Instant) -> bool {
+        let need = self
+            .guard_of(command.client)
+            .map_or(FrameNeed::None, |guard| guard.frame_need(command.envelope.method));
+        let target =
+            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+        let Some(target) = target.filter(|_| need != FrameNeed::None && self.house.is_some()) else {
+            return false;
+        };
+        self.follow_frames(&target, now);
+        let Some(entry) = self.targets.find(target.as_str()) else { return false };
+        let is_asked = |knowledge: Knowledge| knowledge == Knowledge::Asked;
+        if need == FrameNeed::Own {
+            return is_asked(entry.frames.knowledge);
+        }
+        let page = self.page_of(entry);
+        let mut parts = self.frame_targets_of(page).chain([page, entry]);
+        parts.any(|part| is_asked(part.frames.knowledge))
+    }
+
+    /// Takes up the commands that waited; those that still lack something wait again.
+    fn release_waiting(&mut self, now: Instant) {
+        for (session, waiting) in std::mem::take(&mut self.frame_waits) {
+            let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) else {
+                continue;
+            };
+            for frame in waiting {
+                self.route_command(client, &frame, now);
+            }
+        }
+    }
+
+    /// A cdp session has ended: the commands that waited on it are taken up, and answered that it is gone.
+    pub(crate) fn forget_waiting(&mut self, session: &CdpSessionId, client: Option<ClientId>, now: Instant) {
+        let waiting = self.frame_waits.remove(session).unwrap_or_default();
+        for frame in waiting {
+            if let Some(client) = client {
+                self.route_command(client, &frame, now);
+            }
+        }
+    }
+
+    /// A client sends a frame of a page somewhere: every redirect on the way is judged.
+    pub(crate) fn note_sent_frame(&mut self, command: &Command<'_>, frame: &str, now: Instant) {
+        let target =
+            self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
+        let Some(target) = target else { return };
+        let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
+        if entry.sent_frames.len() < FRAMES_SENT {
+            entry.sent_frames.insert(frame.to_owned());
+        }
+        if let Some(session) = self.house_session_on(&target) {
+            self.hold_documents_of(&session, now);
+        }
+    }
+}

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::private_dir::PrivateDir;
 use crate::process_identity::ProcessIdentity;
 use crate::profile::{make_throw_away, refuse_default_profile, remove_throw_away, throw_away_home};
-use crate::profile_directory::{refuse_other_content, refuse_system};
+use crate::profile_directory::refuse_other_content;
 use crate::profile_lock::{LockState, lock_state, remove_stale_lock};
 use crate::quiet_preferences;
 use crate::sandbox::SandboxObstacle;
@@ -106,7 +106,6 @@ fn prepare_profile(
 ) -> Result<(), BrowserError> {
     let profile = &request.spec.profile;
     let real = refuse_default_profile(profile, None)?;
-    refuse_system(&real, None)?;
     if request.spec.throw_away {
         // Only below the runtime directory, where nobody keeps anything of value.
         if profile.parent() != Some(&throw_away_home(&request.runtime_dir)) {

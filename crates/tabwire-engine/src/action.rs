@@ -10,6 +10,7 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use crate::bare_value::BareValue;
 use crate::context::Context;
+use crate::snapshot::bounded_failure;
 use crate::suggestion::find_similar;
 use crate::witness::Witness;
 
@@ -168,7 +169,7 @@ impl Definition {
             let told = outcome.as_ref().map(|answered| &answered.value);
             notices.extend(Box::pin(witness.finish(context, told)).await);
         }
-        outcome.map(|answered| Answered { notices, ..answered })
+        outcome.map(|answered| Answered { notices, ..answered }).map_err(bounded_failure)
     }
 
     /// The action's name on the command line: `tab-new`.

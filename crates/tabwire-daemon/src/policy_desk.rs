@@ -171,8 +171,11 @@ impl PolicyDesk {
         let reaches = move || {
             let sites = desk.rulebook().readable_sites(now(), Some(&name));
             let rules = |(site, is_read): (Site, bool)| {
-                let patterns =
-                    if is_read { site.url_pattern().into_iter().collect() } else { site.denied_url_patterns() };
+                let patterns = if is_read {
+                    site.url_pattern().into_iter().collect()
+                } else {
+                    site.denied_url_patterns()
+                };
                 patterns.into_iter().map(move |pattern| UrlRule { pattern, is_blocked: !is_read })
             };
             sites.into_iter().flat_map(rules).collect()

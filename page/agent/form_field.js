@@ -31,7 +31,7 @@ function radioFor(radios, value, element) {
   const wanted = plainLabel(String(value));
   const found = radios.find((one) => one.localName === "input" && one.value === String(value)) ?? radios.find((one) => plainLabel(nameOf(one)) === wanted);
   if (found !== undefined) return found;
-  const names = radios.slice(0, 20).map((one) => `"${shorten(nameOf(one) || one.value, 40)}"`);
+  const names = radios.slice(0, 20).map((one) => quoted(shorten(nameOf(one) || one.value, 40)));
   return fail("BAD_ARGS", `${phrase(element)} has no choice "${shorten(String(value), 40)}".`, `There is ${names.join(", ")}.`, { element: describeElement(element) });
 }
 

@@ -182,7 +182,12 @@ function phrase(element) {
   const role = roleOf(element);
   const name = shorten(nameOf(element) || summaryText(element), 60);
   const noun = role && role !== "generic" ? role : element.localName;
-  return name === "" ? noun : `${noun} "${name}"`;
+  return name === "" ? noun : `${noun} ${quoted(name)}`;
+}
+
+/** A page's text in quotes that nothing in it can end. */
+function quoted(text) {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }
 
 /** A target in words, as it was given. */

@@ -12,7 +12,7 @@ function choose(select, choices) {
   for (const choice of choices) {
     const option = findOption(select, choice);
     if (option === undefined) return { unmet: missingOption(select, choice) };
-    if (option.disabled || option.closest("optgroup")?.disabled) return { unmet: { condition: "enabled", message: `has the option "${shorten(foldText(option.label), 40)}" disabled` } };
+    if (option.disabled || option.closest("optgroup")?.disabled) return { unmet: { condition: "enabled", message: `has the option ${quoted(shorten(foldText(option.label), 40))} disabled` } };
     options.push(option);
   }
   select.focus();
@@ -40,7 +40,7 @@ function findOption(select, { value, label, index, any }) {
 
 function missingOption(select, choice) {
   const wanted = choice.value ?? choice.label ?? choice.any ?? choice.index;
-  const listed = Array.from(select.options).slice(0, 20).map((option) => `"${shorten(foldText(option.label), 40)}"`);
+  const listed = Array.from(select.options).slice(0, 20).map((option) => quoted(shorten(foldText(option.label), 40)));
   const rest = select.options.length - listed.length;
   const hint = listed.length === 0 ? "It has no options yet." : `It has ${listed.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}.`;
   return { condition: "option", message: `has no option "${shorten(String(wanted), 40)}"`, hint };

@@ -21,7 +21,7 @@ pub(crate) fn use_every_tool(site: &FixtureSite, listed: &[String], call: &mut C
         assert!(text.contains(expected), "{tool} {arguments} lacks {expected:?}: {text}");
         text
     };
-    tell("navigate", json!({"url": site.page("/form")}), "# Form");
+    tell("navigate", json!({"url": site.page("/form")}), "# \"Form\"");
     let seen = tell("snapshot", json!({}), "textbox \"Name\"");
     let line = seen.lines().find(|line| line.contains("textbox \"Name\"")).expect("the field");
     let given = line.split(['[', ']']).nth(1).expect("a ref").to_owned();

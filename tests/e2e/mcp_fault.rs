@@ -100,7 +100,7 @@ fn f22_a_client_stays_connected_while_the_daemon_is_killed_or_replaced() {
         let tabs = call(&client, "tabs_list", json!({})).await;
         assert!(shown(&tabs).contains("this is a new browser"), "{}", shown(&tabs));
         let opened = call(&client, "navigate", json!({"url": site.page("/form")})).await;
-        assert!(shown(&opened).contains("# Form"), "{}", shown(&opened));
+        assert!(shown(&opened).contains("# \"Form\""), "{}", shown(&opened));
 
         // Between two calls.
         kill_daemon(&world);

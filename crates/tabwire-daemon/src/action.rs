@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
-    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Notices, Witness, checked_address,
-    find_action, find_similar,
+    ACTIONS, Answered, BareValue, Context, Definition, Effect, LoadState, Notices, Witness, bounded_failure,
+    checked_address, find_action, find_similar,
 };
 use tabwire_policy::{Capability, Needs};
 use tabwire_wire::api::{ActionAnswer, ActionRequest, Recovery};
@@ -96,6 +96,8 @@ impl Daemon {
             caller.look();
         };
         let (outcome, ()) = join(acting, looking).await;
+        // Whatever of a page it quotes: one line of bounded length.
+        let outcome = outcome.map_err(bounded_failure);
         if let Err(failure) = &outcome {
             let who = || caller.told(client.as_ref().map(ClientName::as_str));
             self.tell_refusal(&key, name, who, failure);

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use http::{HeaderMap, header};
+use tabwire_engine::plain_line;
 use tabwire_journal::{Asker, Door};
 
 use crate::limits::CLIENT_NAME_BYTES;
@@ -70,9 +71,9 @@ impl Caller {
 
 /// A name of printable letters and bounded length, or none.
 fn clean_name(name: &str) -> Option<String> {
-    let printable = name.chars().filter(|letter| !letter.is_control());
+    let printable = plain_line(name, CLIENT_NAME_BYTES);
     let mut clean = String::new();
-    for letter in printable {
+    for letter in printable.chars() {
         if clean.len() + letter.len_utf8() > CLIENT_NAME_BYTES {
             break;
         }

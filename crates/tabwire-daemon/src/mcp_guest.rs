@@ -246,8 +246,9 @@ impl Attendant for GuestAttendant {
                 let pending = self.attendance.next(APPROVAL_DEADLINE).await;
                 if let Some(PendingApproval { id, question, .. }) = pending.into_iter().next() {
                     let ApprovalQuestion { who, session, action, site, capability, why, .. } = question;
+                    // Names are the client's own; in quotes they cannot pass for a part of the question.
                     let message = format!(
-                        "{who} wants to use `{action}` on {site} in session {session}, which needs `{capability}`: {why}"
+                        "{who:?} wants to use `{action}` on {site} in session {session}, which needs `{capability}`: {why}"
                     );
                     return Asking { id: id.to_string(), message };
                 }

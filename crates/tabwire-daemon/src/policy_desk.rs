@@ -175,10 +175,15 @@ impl PolicyDesk {
         let (desk, name) = (Arc::clone(self), session.to_string());
         let reaches = move || {
             let sites = desk.rulebook().readable_sites(now(), Some(&name));
-            let rule = |(site, is_read): (Site, bool)| {
-                Some(UrlRule { pattern: site.url_pattern()?, is_blocked: !is_read })
+            let rules = |(site, is_read): (Site, bool)| {
+                let patterns = if is_read {
+                    site.url_pattern().into_iter().collect()
+                } else {
+                    site.denied_url_patterns()
+                };
+                patterns.into_iter().map(move |pattern| UrlRule { pattern, is_blocked: !is_read })
             };
-            sites.into_iter().filter_map(rule).collect()
+            sites.into_iter().flat_map(rules).collect()
         };
         Containment::new(reach, destination, reaches)
     }

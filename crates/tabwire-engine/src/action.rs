@@ -11,6 +11,7 @@ use tabwire_wire::{ErrorCode, Failure};
 
 use crate::bare_value::BareValue;
 use crate::context::Context;
+use crate::snapshot::bounded_failure;
 use crate::suggestion::find_similar;
 use crate::witness::Witness;
 
@@ -191,7 +192,7 @@ impl Definition {
             notices.extend(Box::pin(witness.finish(context, told)).await);
         }
         notices.extend(context.notices.take());
-        outcome.map(|answered| Answered { notices, ..answered })
+        outcome.map(|answered| Answered { notices, ..answered }).map_err(bounded_failure)
     }
 
     /// The action's name on the command line: `tab-new`.

@@ -22,6 +22,7 @@ use crate::page::Page;
 use crate::recording::{Recording, Recordings};
 use crate::reel::Reel;
 use crate::session_view::SessionView;
+use crate::snapshot::title;
 use crate::tab_book::TabBook;
 use crate::trace_run::TraceRun;
 use crate::visited_origins::VisitedOrigins;
@@ -231,7 +232,7 @@ impl Browser {
                 current: current.as_ref() == Some(&info.target_id),
                 opener: info.opener_id.as_ref().and_then(|opener| state.book.find_id(opener)),
                 target: info.target_id,
-                title: info.title,
+                title: title(&info.title).as_str().to_owned(),
                 url: info.url,
             })
             .collect();

@@ -6,6 +6,8 @@ use tabwire_wire::TabId;
 
 use crate::dialog::Dialog;
 use crate::download_log::Download;
+use crate::limits::QUOTED_CHARACTERS;
+use crate::snapshot::{PageText, line_address, quoted_lines};
 
 /// What changed while an action ran. What did not change is left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -67,29 +69,30 @@ impl Changes {
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if let Some(value) = &self.value {
-            lines.push(format!("value: {value:?}"));
+            lines.push(format!("value: {}", quoted_lines(value, QUOTED_CHARACTERS)));
         }
         if let Some(url) = &self.url {
-            lines.push(format!("url: {url}"));
+            lines.push(format!("url: {}", line_address(url)));
         } else if self.navigated {
             lines.push("the page was loaded anew".to_owned());
         }
         if let Some(title) = &self.title {
-            lines.push(format!("title: {title:?}"));
+            lines.push(format!("title: {}", crate::snapshot::title(title).quoted()));
         }
         if self.still_loading {
             lines.push("still loading: wait with `tabwire wait-for --load`".to_owned());
         }
         lines.extend(self.new_tabs.iter().map(|tab| format!("new tab: {tab}")));
         if let Some(dialog) = &self.dialog {
-            lines
-                .push(format!("dialog: {} {:?} (answer with `tabwire dialog`)", dialog.kind, dialog.message));
+            lines.push(format!("dialog: {} (answer with `tabwire dialog`)", dialog.phrase()));
         }
         lines.extend(self.downloads.iter().map(|download| format!("download: {}", download.line())));
         if let Some(mode) = &self.file_chooser {
             lines.push(format!("file chooser: {mode} (give files with `tabwire upload`)"));
         }
-        lines.extend(self.console_errors.iter().map(|error| format!("console error: {error}")));
+        let error =
+            |text: &String| format!("console error: {}", PageText::cut(text, QUOTED_CHARACTERS).quoted());
+        lines.extend(self.console_errors.iter().map(error));
         if let Some(snapshot) = &self.snapshot {
             lines.push(snapshot.clone());
         }

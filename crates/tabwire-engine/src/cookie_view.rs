@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::cookie::{Cookie, SameSite, now};
-use crate::snapshot::PageText;
+use crate::snapshot::worded;
 
 /// A cookie as it is shown.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -69,9 +69,8 @@ impl CookieView {
             Some(value) => format!("{value:?}"),
             None => format!("[{} bytes]", self.bytes),
         };
-        let (name, domain, path) =
-            (PageText::new(&self.name), PageText::new(&self.domain), PageText::new(&self.path));
-        let mut line = format!("{}={value}  {}{}", name.as_str(), domain.as_str(), path.as_str());
+        let mut line =
+            format!("{}={value}  {}{}", worded(&self.name), worded(&self.domain), worded(&self.path));
         for (is_so, word) in [(self.http_only, "  http-only"), (self.secure, "  secure")] {
             if is_so {
                 line.push_str(word);
@@ -83,7 +82,7 @@ impl CookieView {
         }
         if let Some(partition) = &self.partition {
             line.push_str("  partition=");
-            line.push_str(PageText::new(partition).as_str());
+            line.push_str(&worded(partition));
         }
         match self.expires {
             None => line.push_str("  until the browser ends"),

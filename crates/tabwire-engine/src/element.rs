@@ -62,7 +62,7 @@ pub(crate) struct Prepared {
     pub(crate) rectangle: Rectangle,
     #[serde(default)]
     pub(crate) url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::snapshot::read_title")]
     pub(crate) title: String,
     /// The watch over what changes, begun when the element was ready.
     pub(crate) mark: Option<u64>,

@@ -4,6 +4,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use tabwire_wire::{ErrorCode, Failure};
 
+use crate::limits::QUOTED_CHARACTERS;
+use crate::snapshot::{PageText, line_address};
+
 /// The result of an evaluation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Evaluated {
@@ -173,15 +176,19 @@ impl ExceptionDetails {
             thrown.description.or_else(|| thrown.value.map(|value| format!("{} {value}", self.text)))
         });
         let what = thrown.unwrap_or(self.text);
-        let first = what.lines().next().unwrap_or_default();
+        let first = PageText::cut(what.lines().next().unwrap_or_default(), QUOTED_CHARACTERS);
         let call = self.stack_trace.and_then(|stack| stack.call_frames.into_iter().next());
         let (url, line, column) = call
             .map_or((String::new(), self.line_number, self.column_number), |call| {
                 (call.url, call.line_number, call.column_number)
             });
-        let place = if url.is_empty() { String::new() } else { format!(" of {url}") };
-        let message =
-            format!("The expression threw at line {}, column {}{place}: {first}", line + 1, column + 1);
+        let place = if url.is_empty() { String::new() } else { format!(" of {}", line_address(&url)) };
+        let message = format!(
+            "The expression threw at line {}, column {}{place}: {}",
+            line + 1,
+            column + 1,
+            first.quoted()
+        );
         Failure::new(ErrorCode::EvalFailed, message)
     }
 }

@@ -7,7 +7,7 @@ use tabwire_wire::{ErrorCode, Failure};
 use crate::bare_value::BareValue;
 use crate::limits::{READING_CHARACTERS, READING_CHARACTERS_MOST};
 use crate::reading::PageReading;
-use crate::snapshot::{LinkTarget, PageText, enclose};
+use crate::snapshot::{LinkTarget, enclose, title};
 
 /// Which stretch of a long text is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -75,7 +75,7 @@ impl Excerpt {
         let truncated = end < characters || reading.is_cut;
         Ok(Self {
             url: LinkTarget::new(&reading.url).as_str().to_owned(),
-            title: PageText::new(&reading.title).as_str().to_owned(),
+            title: title(&reading.title).as_str().to_owned(),
             text,
             characters,
             truncated,
@@ -102,8 +102,7 @@ impl Excerpt {
 
     /// The stretch within its fence, and what is left.
     pub(crate) fn render(&self) -> String {
-        let title = PageText::new(&self.title);
-        let heading = format!("{} {}", LinkTarget::new(&self.url).within(200), title.quoted());
+        let heading = format!("{} {}", LinkTarget::new(&self.url).within(200), title(&self.title).quoted());
         let mut body =
             if self.text.is_empty() { "(nothing to read here)".to_owned() } else { self.text.clone() };
         if !body.ends_with('\n') {

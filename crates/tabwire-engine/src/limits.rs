@@ -159,6 +159,27 @@ pub const SNAPSHOT_DEPTH: u16 = 32;
 /// Characters of any one string of a page that are kept.
 pub const PAGE_STRING_CHARACTERS: usize = 8_192;
 
+/// Characters of a title that are told.
+pub const TITLE_CHARACTERS: usize = 200;
+
+/// Characters of a title that was asked for by itself.
+pub const WHOLE_TITLE_CHARACTERS: usize = 2_000;
+
+/// Characters of an address in data.
+pub const URL_CHARACTERS: usize = 4_096;
+
+/// Characters of an address on a line of text.
+pub const LINE_URL_CHARACTERS: usize = 500;
+
+/// Characters of what a dialog says.
+pub const DIALOG_CHARACTERS: usize = 2_000;
+
+/// Characters of a text of a page that a line quotes.
+pub const QUOTED_CHARACTERS: usize = 500;
+
+/// Characters of a failure's message, and of its hint.
+pub const FAILURE_CHARACTERS: usize = 2_000;
+
 /// Characters of a link's target that are written.
 pub const LINK_TARGET_CHARACTERS: usize = 60;
 

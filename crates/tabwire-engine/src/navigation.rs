@@ -9,6 +9,7 @@ use tabwire_wire::{ErrorCode, Failure, FrameId};
 use crate::event_mix::EventMix;
 use crate::limits::CROSSING_TOLD;
 use crate::page::{Outline, Page};
+use crate::snapshot::address;
 
 /// How far a page must have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
@@ -210,7 +211,9 @@ impl Journey {
             _ => {
                 let sent: RequestSent = event.to()?;
                 if sent.kind == "Document" && sent.frame_id.as_ref() == Some(&self.main) {
-                    self.arrival.redirects.extend(sent.redirect_response.map(|redirect| redirect.url));
+                    self.arrival
+                        .redirects
+                        .extend(sent.redirect_response.map(|redirect| address(&redirect.url)));
                 }
                 Ok(false)
             }

@@ -50,8 +50,10 @@ pub struct Outline {
     /// Where it is.
     pub url: String,
     /// Its title.
+    #[serde(deserialize_with = "crate::snapshot::read_title")]
     pub title: String,
     /// Its visible text, cut at a limit.
+    #[serde(deserialize_with = "crate::snapshot::read_lines")]
     pub text: String,
     /// Whether text was cut.
     pub truncated: bool,

@@ -63,7 +63,7 @@ pub(crate) struct PageReading {
 struct FrameText {
     #[serde(default)]
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "crate::snapshot::read_title")]
     title: String,
     text: String,
     #[serde(default)]

@@ -9,6 +9,7 @@ use tabwire_wire::{ErrorCode, Failure};
 #[serde(default)]
 pub(crate) struct Rest {
     pub(crate) url: String,
+    #[serde(deserialize_with = "crate::snapshot::read_title")]
     pub(crate) title: String,
     /// Elements and texts that came, went or changed.
     pub(crate) contents: u64,

@@ -24,6 +24,7 @@ use crate::limits::{
 };
 use crate::page::Page;
 use crate::rest::Rest;
+use crate::snapshot::{PageText, address, read_title};
 use crate::unfolding::{METHODS, Unfolding};
 
 /// An action's consequences, watched since before its cause.
@@ -44,6 +45,7 @@ pub(crate) struct Watch {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Place {
     pub(crate) url: String,
+    #[serde(deserialize_with = "read_title")]
     pub(crate) title: String,
 }
 
@@ -252,7 +254,7 @@ impl Watch {
 
     fn note_place(&self, changes: &mut Changes, rest: Rest) {
         let Some(before) = &self.before else { return };
-        changes.url = (rest.url != before.url).then_some(rest.url);
+        changes.url = (rest.url != before.url).then(|| address(&rest.url));
         changes.title = (rest.title != before.title).then_some(rest.title);
     }
 
@@ -351,5 +353,5 @@ fn quiet_milliseconds() -> u64 {
 }
 
 fn told_error(entry: &ConsoleEntry) -> String {
-    entry.text.lines().next().unwrap_or_default().chars().take(300).collect()
+    PageText::cut(entry.text.lines().next().unwrap_or_default(), 300).as_str().to_owned()
 }

@@ -17,7 +17,7 @@ use crate::locator::Locator;
 use crate::navigation::LoadState;
 use crate::page::Page;
 use crate::settle::Place;
-use crate::snapshot::PageText;
+use crate::snapshot::{PageText, address, line_address};
 
 /// A state an element can be waited for in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
@@ -201,15 +201,16 @@ impl Page {
                 Err(failure) => return Err(failure),
             };
             if matches_pattern(&url, pattern) {
-                return Ok(Waited { held: "the address matches".to_owned(), detail: Some(url) });
+                return Ok(Waited { held: "the address matches".to_owned(), detail: Some(address(&url)) });
             }
             let next = self.unless_blocked(async { Ok(events.next(deadline).await) }).await?;
             match next {
                 Ok(_) => {}
                 Err(CdpError::Timeout { after, .. }) => {
                     let message = format!(
-                        "The address did not come to match {pattern:?} within {} ms; it is {url}.",
-                        after.as_millis()
+                        "The address did not come to match {pattern:?} within {} ms; it is {}.",
+                        after.as_millis(),
+                        line_address(&url)
                     );
                     return Err(Failure::new(ErrorCode::Timeout, message)
                         .with_hint("Pass a longer --timeout, or another pattern; `*` stands for anything."));

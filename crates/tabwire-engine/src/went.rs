@@ -11,6 +11,7 @@ use crate::browser::Browser;
 use crate::navigation::Arrival;
 use crate::page::Page;
 use crate::settle::Place;
+use crate::snapshot::{address, line_address, title};
 
 /// Where the tab is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -36,21 +37,23 @@ impl Went {
         deadline: Deadline,
     ) -> Result<Self, Failure> {
         let place: Place = page.call("place", &serde_json::json!({}), deadline).await?;
-        Ok(Self { tab: browser.tab_of(page), url: place.url, title: place.title, arrival })
+        Ok(Self { tab: browser.tab_of(page), url: address(&place.url), title: place.title, arrival })
     }
 }
 
 impl Render for Went {
     fn render(&self) -> String {
-        let mut line = format!("{}  {}", self.tab, self.url);
+        let mut line = format!("{}  {}", self.tab, line_address(&self.url));
         if let Some(status) = self.arrival.status.filter(|status| *status >= 300) {
             line.push_str(&format!("  (HTTP {status})"));
         }
         let mut lines = vec![line];
         if !self.title.is_empty() {
-            lines.push(format!("# {}", self.title));
+            lines.push(format!("# {}", title(&self.title).quoted()));
         }
-        lines.extend(self.arrival.redirects.iter().map(|url| format!("redirected from {url}")));
+        lines.extend(
+            self.arrival.redirects.iter().map(|url| format!("redirected from {}", line_address(url))),
+        );
         lines.join("\n")
     }
 

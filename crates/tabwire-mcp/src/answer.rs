@@ -3,11 +3,12 @@
 use base64::Engine as _;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
-use tabwire_engine::{Definition, Effect};
+use tabwire_engine::{Definition, Effect, bounded_failure, plain_line, plain_value};
 use tabwire_wire::Failure;
 use tabwire_wire::api::ActionAnswer;
 
-use crate::fence::{defanged, enclosed, fenced};
+use crate::fence::{defanged, enclosed, fenced, harmless};
+use crate::limits::NOTE_CHARACTERS;
 use crate::resource::answer_address;
 use crate::shelf::{Shelf, Stretch};
 use crate::wording::in_tools;
@@ -26,10 +27,7 @@ impl AnswerText {
     pub(crate) fn of_action(action: &Definition, text: String) -> Self {
         let is_own_words = matches!(action.effect, Effect::Act | Effect::Navigate);
         let text = if is_own_words { in_tools(&text) } else { text };
-        let text = match defanged(&text) {
-            std::borrow::Cow::Borrowed(_) => text,
-            std::borrow::Cow::Owned(defanged) => defanged,
-        };
+        let text = harmless(text);
         let end = text.strip_prefix("<page ").and_then(|rest| {
             let closing = format!("</page {}>", rest.get(..8)?);
             Some(text.find(&closing)? + closing.len())
@@ -79,7 +77,8 @@ fn notes(answer: &ActionAnswer) -> Vec<String> {
         lines.extend(recovery.lost.iter().map(|lost| format!("note: lost: {lost}")));
     }
     lines.extend(answer.notices.iter().map(|notice| format!("note: {}", in_tools(notice))));
-    lines
+    // They stand behind the fence, and what they quote of a page must not make lines there.
+    lines.iter().map(|line| plain_line(&harmless(line.clone()), NOTE_CHARACTERS)).collect()
 }
 
 /// The text beside data, which has none of it: a model that sees only this knows whom to tell what.
@@ -90,8 +89,7 @@ const BESIDE_DATA: &str = "The answer is in the structured content. \
 ///
 /// What is longer than an answer may be is cut, if there is a shelf to keep the rest on.
 pub(crate) fn structured_answer(answer: &ActionAnswer, shelf: Option<&Shelf>) -> CallToolResult {
-    let mut result = answer.result.clone();
-    defang(&mut result);
+    let result = harmless_data(&answer.result);
     let mut result = if result.is_object() { result } else { json!({"value": result}) };
     if let Some(shelf) = shelf {
         let stretch = shelf.first(result.to_string());
@@ -111,15 +109,18 @@ pub(crate) fn structured_answer(answer: &ActionAnswer, shelf: Option<&Shelf>) ->
 
 fn defang(value: &mut Value) {
     match value {
-        Value::String(text) => {
-            if let std::borrow::Cow::Owned(defanged) = defanged(text) {
-                *text = defanged;
-            }
-        }
+        Value::String(text) => *text = harmless(std::mem::take(text)),
         Value::Array(items) => items.iter_mut().for_each(defang),
         Value::Object(members) => members.values_mut().for_each(defang),
         _ => {}
     }
+}
+
+/// Data of a page as a model may have it: nothing invisible, nothing that a client would fetch.
+fn harmless_data(value: &Value) -> Value {
+    let mut value = plain_value(value.clone());
+    defang(&mut value);
+    value
 }
 
 /// A picture with what is known of it; one that is too large is only named.
@@ -136,7 +137,7 @@ pub(crate) fn picture_answer(answer: &ActionAnswer, bytes: Option<&[u8]>, is_dat
         result.get("annotations").and_then(Value::as_array).into_iter().flatten().filter_map(label).collect();
     if !labels.is_empty() {
         text.push('\n');
-        text.push_str(&enclosed(&defanged(&labels.join("\n"))));
+        text.push_str(&enclosed(&harmless(labels.join("\n"))));
     }
     for line in notes(answer) {
         text.push('\n');
@@ -153,7 +154,7 @@ pub(crate) fn picture_answer(answer: &ActionAnswer, bytes: Option<&[u8]>, is_dat
     };
     let mut told = CallToolResult::success(vec![ContentBlock::text(text), shown]);
     if is_data {
-        told.structured_content = Some(result.clone());
+        told.structured_content = Some(harmless_data(result));
     }
     told
 }
@@ -167,6 +168,7 @@ fn label(annotation: &Value) -> Option<String> {
 
 /// A failure as an answer: code, sentence, next step.
 pub(crate) fn failed(failure: &Failure) -> CallToolResult {
+    let failure = &bounded_failure(failure.clone());
     let mut text = format!("{}: {}", failure.code, defanged(&in_tools(&failure.message)));
     if let Some(hint) = &failure.hint {
         text.push_str(&format!("\nnext: {}", defanged(&in_tools(hint))));

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use tabwire_engine::plain_lines;
+
 /// The first letters of a fence, the engine's as ours.
 const FENCE: &str = "<page ";
 
@@ -48,6 +50,18 @@ pub(crate) fn defanged(text: &str) -> Cow<'_, str> {
         }
     }
     if told.contains('<') { Cow::Owned(without_live_tags(&told)) } else { told }
+}
+
+/// Text of a page as a model may have it: nothing invisible, nothing that a client would fetch.
+pub(crate) fn harmless(text: String) -> String {
+    let text = match plain_lines(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(plain) => plain,
+    };
+    match defanged(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(defanged) => defanged,
+    }
 }
 
 /// The same text with a space between `<` and the name of each tag that would fetch something.

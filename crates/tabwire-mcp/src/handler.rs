@@ -15,6 +15,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
+use tabwire_engine::bounded_failure;
 use tabwire_wire::{Failure, VERSION};
 use tokio::sync::broadcast;
 
@@ -293,6 +294,7 @@ async fn next_change(changes: &mut Option<broadcast::Receiver<ListChange>>) -> L
 }
 
 fn refused(failure: &Failure) -> ErrorData {
+    let failure = bounded_failure(failure.clone());
     let message = format!("{}: {}", failure.code, failure.message);
-    ErrorData::internal_error(message, Some(failure_data(failure)))
+    ErrorData::internal_error(message, Some(failure_data(&failure)))
 }

@@ -8,6 +8,9 @@ pub const LIST_TOKENS: usize = 4_000;
 /// Characters of one answer; the rest is kept, and handed out by its handle.
 pub const ANSWER_CHARACTERS: usize = 45_000;
 
+/// Characters of a note behind an answer.
+pub const NOTE_CHARACTERS: usize = 2_000;
+
 /// Answers that were cut and whose rest is kept for a connection; the oldest goes first.
 pub const KEPT_ANSWERS: usize = 16;
 

@@ -8,7 +8,7 @@ use tabwire_wire::api::ActionRequest;
 
 use crate::answer::AnswerText;
 use crate::connection::Connection;
-use crate::fence::{defanged, enclosed, fenced};
+use crate::fence::{enclosed, fenced, harmless};
 use crate::limits::JOURNAL_ROWS;
 
 /// Where the rest of a cut answer is.
@@ -94,7 +94,7 @@ impl Connection {
             Some(action) => self.read_with(action).await,
             None => {
                 let rows = self.backend.journal(&self.backend.request(), JOURNAL_ROWS).await;
-                rows.map(|rows| enclosed(&defanged(&rows)))
+                rows.map(|rows| enclosed(&harmless(rows)))
             }
         };
         Some(text.map(|text| contents(uri, readable.mime_type, text)))

@@ -40,7 +40,7 @@ pub enum Address {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebAddress {
     pub(crate) is_secure: bool,
-    /// Without a dot at its end.
+    /// As the browser writes it. `example.org.` is another origin than `example.org`, so the last dot stays.
     pub(crate) host: String,
     pub(crate) port: u16,
     pub(crate) path: String,
@@ -166,13 +166,13 @@ impl WebAddress {
         }
         let host = url.host().ok_or(AddressFault::Unreadable)?;
         let name = match &host {
-            Host::Domain(name) => name.trim_end_matches('.').to_owned(),
+            Host::Domain(name) => (*name).to_owned(),
             address => address.to_string(),
         };
         if name.contains('*') {
             return Err(AddressFault::Star);
         }
-        if name.is_empty() {
+        if name.trim_end_matches('.').is_empty() {
             return Err(AddressFault::Unreadable);
         }
         Ok(Self {

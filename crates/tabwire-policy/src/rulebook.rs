@@ -149,7 +149,7 @@ impl Rulebook {
 
     fn find_permission(&self, question: &Question<'_>) -> Option<Source> {
         let Question { address, capability, session, now, .. } = *question;
-        let asked = self.file.rules.iter().any(|rule| rule.ask.has(capability) && rule.site.grants(address));
+        let asked = self.file.rules.iter().any(|rule| rule.ask.has(capability) && rule.site.asks(address));
         let grant = self.ledger.find_grant(address, capability, now, session);
         if let Some(grant) = grant {
             return Some(Source::Grant(grant.id.clone()));
@@ -167,7 +167,7 @@ impl Rulebook {
         let Some(site) = Site::of(address) else {
             return refused(question, "it has no site", Source::BuiltIn, None);
         };
-        let rule = self.file.rules.iter().find(|rule| rule.ask.has(capability) && rule.site.grants(address));
+        let rule = self.file.rules.iter().find(|rule| rule.ask.has(capability) && rule.site.asks(address));
         let by = rule.map_or(Source::Profile(Profile::Guarded), |rule| Source::Rule(rule.line));
         let why = sentence(question, "nobody has allowed it");
         let remedy = remedy(&site, capability);

@@ -1,5 +1,7 @@
 //! A pattern of sites: scheme, host, port and path, each matched by itself. Never a glob over an address.
 
+use std::net::Ipv4Addr;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Host, Url};
 
@@ -132,13 +134,20 @@ impl Site {
     /// Whether what is allowed on the site is allowed at the address. A `*` never means special hosts.
     #[must_use]
     pub fn grants(&self, address: &Address) -> bool {
-        self.matches(address) && self.names(address)
+        self.matches(address, HostPattern::is_origin_of) && self.names(address)
     }
 
-    /// Whether what is denied on the site is denied at the address.
+    /// Whether what is denied on the site is denied at the address. `example.org.` is denied with `example.org`: both
+    /// names lead to the same servers.
     #[must_use]
     pub fn forbids(&self, address: &Address) -> bool {
-        self.matches(address)
+        self.matches(address, HostPattern::is_name_of)
+    }
+
+    /// Whether a rule that asks each time asks at the address; every spelling of a name counts, as in a denial.
+    #[must_use]
+    pub fn asks(&self, address: &Address) -> bool {
+        self.forbids(address) && self.names(address)
     }
 
     /// The whole origins of the site as a pattern that browsers read; none for what is not of the web.
@@ -162,6 +171,19 @@ impl Site {
     #[must_use]
     pub const fn everywhere() -> Self {
         Self(EVERYWHERE)
+    }
+
+    /// The same for a site that is denied: hosts are listed with and without a dot at their end.
+    #[must_use]
+    pub fn denied_url_patterns(&self) -> Vec<String> {
+        let mut spellings = vec![self.clone()];
+        if let Pattern::Web { scheme, host, port, path } = &self.0
+            && let Some(dotted) = host.with_last_dot()
+        {
+            let (scheme, port, path) = (*scheme, *port, path.clone());
+            spellings.push(Self(Pattern::Web { scheme, host: dotted, port, path }));
+        }
+        spellings.iter().filter_map(Self::url_pattern).collect()
     }
 
     /// Whether every site there is, is meant.
@@ -202,15 +224,15 @@ impl Site {
         Ok(Self(Pattern::Web { scheme, host, port, path: read_path(path)? }))
     }
 
-    fn matches(&self, address: &Address) -> bool {
+    fn matches(&self, address: &Address, is_host: fn(&HostPattern, &str) -> bool) -> bool {
         match (&self.0, address) {
             (Pattern::Web { scheme, host, port, path }, Address::Web(web)) => {
                 scheme.matches(web)
-                    && host.matches(&web.host)
+                    && is_host(host, &web.host)
                     && port.matches(web)
                     && lies_in(&web.path, path)
             }
-            (Pattern::Web { host, .. }, Address::Host { host: theirs, .. }) => host.matches(theirs),
+            (Pattern::Web { host, .. }, Address::Host { host: theirs, .. }) => is_host(host, theirs),
             (Pattern::Other { scheme, rest }, Address::Other { scheme: theirs, rest: place }) => {
                 scheme == theirs && (rest.is_empty() || lies_in(place, rest))
             }
@@ -267,10 +289,10 @@ impl HostPattern {
         let url = Url::parse(&format!("http://{name}/")).map_err(|_| wrong())?;
         match url.host() {
             Some(Host::Domain(name)) => {
-                let name = name.trim_end_matches('.').to_owned();
-                if name.is_empty() {
+                if name.trim_end_matches('.').is_empty() {
                     return Err(wrong());
                 }
+                let name = name.to_owned();
                 Ok(if below { Self::Below(name) } else { Self::Exactly(name) })
             }
             Some(address) if !below => Ok(Self::Exactly(address.to_string())),
@@ -278,15 +300,39 @@ impl HostPattern {
         }
     }
 
-    fn matches(&self, host: &str) -> bool {
+    /// The same host with a dot at its end; none for numbers, which have no such spelling, and where there is one.
+    fn with_last_dot(&self) -> Option<Self> {
+        let dotted = |name: &String| (!name.ends_with(['.', ']'])).then(|| format!("{name}."));
+        match self {
+            Self::Any => None,
+            Self::Exactly(name) if name.parse::<Ipv4Addr>().is_ok() => None,
+            Self::Exactly(name) => dotted(name).map(Self::Exactly),
+            Self::Below(name) => dotted(name).map(Self::Below),
+        }
+    }
+
+    /// Whether a host is meant, however many dots end its name or the pattern's.
+    fn is_name_of(&self, host: &str) -> bool {
+        let host = host.trim_end_matches('.');
+        match self {
+            Self::Any => true,
+            Self::Exactly(name) => host == name.trim_end_matches('.'),
+            Self::Below(name) => is_below(host, name.trim_end_matches('.')),
+        }
+    }
+
+    /// Whether a host is meant as browsers compare hosts of origins: to the letter.
+    fn is_origin_of(&self, host: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Exactly(name) => host == name,
-            Self::Below(name) => {
-                host.strip_suffix(name.as_str()).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
-            }
+            Self::Below(name) => is_below(host, name),
         }
     }
+}
+
+fn is_below(host: &str, name: &str) -> bool {
+    host.strip_suffix(name).is_some_and(|front| front.len() > 1 && front.ends_with('.'))
 }
 
 impl PortPattern {

@@ -10,10 +10,12 @@ pub mod fake_browser;
 pub mod fake_powershell;
 mod http_request;
 pub mod limits;
+mod name_server;
 mod sha1;
 mod site;
 mod websocket;
 
 pub use chaos_pipeline::Fault;
 pub use chaos_proxy::{ChaosPlan, ChaosProxy, Endpoint};
+pub use name_server::NameServer;
 pub use site::{LURE_DATA, LURES, Site, WAYS_OUT, WAYS_TO_OWN};

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tabwire_engine::plain_line;
 use tabwire_wire::{Progress, SessionKey};
 use unicode_width::UnicodeWidthStr;
 
@@ -47,7 +48,7 @@ fn describe(progress: &Progress) -> Option<String> {
 }
 
 fn short(name: &str) -> String {
-    name.chars().filter(|letter| !letter.is_control()).take(30).collect()
+    plain_line(name, 30)
 }
 
 /// Bytes as people read them.

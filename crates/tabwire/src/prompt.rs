@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
-use tabwire_engine::SecretText;
+use tabwire_engine::{SecretText, visible_text};
 use tabwire_wire::{ErrorCode, Failure};
 
 /// Longest secret that is read.
@@ -71,7 +71,7 @@ pub(crate) fn ask_secret(question: &str) -> Result<Option<SecretText>, Failure> 
             .and_then(|()| terminal.flush())
             .map_err(|error| not_read(&error.to_string()))
     };
-    ask(&mut hidden.terminal, &format!("{question}: "))?;
+    ask(&mut hidden.terminal, &format!("{}: ", visible_text(question)))?;
     let typed = hidden.read_line();
     ask(&mut hidden.terminal, "\n")?;
     let text = String::from_utf8(typed?).map_err(|_| not_read("it is no text"))?;

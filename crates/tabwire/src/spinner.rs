@@ -5,6 +5,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
+use tabwire_engine::visible_text;
+
 const PATIENCE: Duration = Duration::from_secs(1);
 const FRAME: Duration = Duration::from_millis(100);
 const FRAMES: &[&str] = &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -38,7 +40,7 @@ pub(crate) fn spin_with<T>(
                 }
                 pause = FRAME;
                 if turn.is_multiple_of(FRAMES_PER_LOOK) {
-                    words = look().unwrap_or_else(|| label.to_owned());
+                    words = visible_text(&look().unwrap_or_else(|| label.to_owned())).into_owned();
                 }
                 eprint!("\r{} {words}\x1b[K", FRAMES[turn % FRAMES.len()]);
                 let _ = std::io::stderr().flush();

@@ -94,7 +94,7 @@ impl Action for Dialog {
 impl Render for Answered {
     fn render(&self) -> String {
         let Some(dialog) = &self.dialog else { return "no dialog is open".to_owned() };
-        let what = format!("{} {:?}", dialog.kind, dialog.message);
+        let what = dialog.phrase();
         match self.answer {
             Answer::Accept => format!("accepted {what}"),
             Answer::Dismiss => format!("dismissed {what}"),

@@ -15,12 +15,13 @@ use crate::element::TargetArguments;
 use crate::evaluation::{Evaluated, Evaluation};
 use crate::limits::{RESULT_BYTES, SETUP_DEADLINE};
 use crate::page::Page;
+use crate::value_text::value_text;
 
 /// Run JavaScript in the page and print the result.
 ///
 /// An expression, or a function that is called: `() => document.title`; with --element it is given the element:
-/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is,
-/// anything else as JSON.
+/// `eval "e => e.value" --element e12`. Promises are awaited. A result that is a string is printed as it is, within
+/// a fence if it has several lines or is long; with --raw never. Anything else is printed as JSON.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Eval {
     /// An expression, or a function such as `() => document.title`.
@@ -226,8 +227,9 @@ fn is_written_as_function(text: &str) -> bool {
 impl Render for EvalResult {
     fn render(&self) -> String {
         let text = match (&self.described, &self.value) {
-            (Some(described), _) => described.clone(),
-            (None, Value::String(text)) => text.clone(),
+            (Some(described), _) => value_text("value", described),
+            (None, Value::String(text)) => value_text("value", text),
+            // Texts are quoted there, and cannot be taken for anything else.
             (None, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
         };
         match self.cut_from_bytes {

@@ -16,7 +16,7 @@ use crate::frame_policy::site_of;
 use crate::limits::{FRAMES_TOLD, PAGE_URL_CHARACTERS};
 use crate::locator::Locator;
 use crate::page::Page;
-use crate::snapshot::PageText;
+use crate::snapshot::{PageText, line_address, worded};
 
 /// The word for the page's own frame.
 const MAIN: &str = "main";
@@ -128,8 +128,11 @@ fn only(
 ) -> Result<Option<FrameId>, Failure> {
     let fitting: Vec<&ListedFrame> = all.iter().filter(|frame| fits(frame)).collect();
     if let [first, _, ..] = fitting[..] {
-        let message =
-            format!("{} frames fit {wanted:?}, the first of them at {}.", fitting.len(), address(first));
+        let message = format!(
+            "{} frames fit {wanted:?}, the first of them at {}.",
+            fitting.len(),
+            line_address(&address(first))
+        );
         return Err(Failure::new(ErrorCode::BadArgs, message)
             .with_hint("Say more of its address, or name its element."));
     }
@@ -182,8 +185,13 @@ impl Render for Frames {
     fn render(&self) -> String {
         let lines = self.frames.iter().map(|line| {
             let mark = if line.current { "*" } else { " " };
-            let name = if line.name.is_empty() { "(no name)" } else { &line.name };
-            format!("{mark} {:indent$}{name}  {}", "", line.url, indent = 2 * line.depth)
+            // The main frame's is our word, the others chose theirs.
+            let name = match line.name.as_str() {
+                "" => "(no name)".to_owned(),
+                MAIN if line.depth == 0 => MAIN.to_owned(),
+                name => worded(name),
+            };
+            format!("{mark} {:indent$}{name}  {}", "", line_address(&line.url), indent = 2 * line.depth)
         });
         lines.collect::<Vec<_>>().join("\n")
     }

@@ -10,9 +10,11 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::context::Context;
 use crate::element::{Rectangle, TargetArguments};
+use crate::limits::WHOLE_TITLE_CHARACTERS;
 use crate::locator::Locator;
 use crate::page::Page;
-use crate::snapshot::harmless_lines;
+use crate::snapshot::{PageText, address, plain_value};
+use crate::value_text::value_text;
 
 /// Get one fact about the page or an element.
 ///
@@ -98,7 +100,7 @@ impl Action for Get {
                 self.of_element(context, &page, &target).await?
             }
         };
-        Ok(Fact { what: self.what, value: harmless(value) })
+        Ok(Fact { what: self.what, value: plain_value(value) })
     }
 }
 
@@ -127,8 +129,11 @@ impl Get {
 
     async fn of_page(&self, context: &Context, page: &Page) -> Result<Value, Failure> {
         let place: Value = page.call("place", &json!({}), context.deadline).await?;
-        let name = if self.what == What::Title { "title" } else { "url" };
-        Ok(place.get(name).cloned().unwrap_or_default())
+        let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
+        Ok(match self.what {
+            What::Title => json!(PageText::cut(text("title"), WHOLE_TITLE_CHARACTERS).as_str()),
+            _ => json!(address(text("url"))),
+        })
     }
 
     async fn of_element(
@@ -187,25 +192,14 @@ fn rounded(place: Rectangle) -> Result<Value, Failure> {
     }))
 }
 
-/// Texts without anything a reader would not see.
-fn harmless(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(harmless_lines(&text)),
-        Value::Array(list) => list.into_iter().map(harmless).collect(),
-        Value::Object(entries) => {
-            entries.into_iter().map(|(name, value)| (harmless_lines(&name), harmless(value))).collect()
-        }
-        other => other,
-    }
-}
-
 impl Render for Fact {
     fn render(&self) -> String {
         match &self.value {
-            Value::String(text) => text.clone(),
+            Value::String(text) => value_text("value", text),
+            // Names are those that were asked for; quoted texts cannot be taken for anything else.
             Value::Object(facts) => {
                 let lines: Vec<String> =
-                    facts.iter().map(|(name, value)| format!("{name}: {}", told(value))).collect();
+                    facts.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 lines.join("\n")
             }
             other => other.to_string(),
@@ -216,8 +210,4 @@ impl Render for Fact {
         let bare = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Some(BareValue::whole(bare(&self.value)))
     }
-}
-
-fn told(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), |text| text.replace('\n', "\\n"))
 }

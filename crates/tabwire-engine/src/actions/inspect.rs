@@ -10,7 +10,7 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::element::Rectangle;
 use crate::page::Page;
-use crate::snapshot::{DocumentName, ElementKey, PageText};
+use crate::snapshot::{DocumentName, ElementKey, PageText, enclose};
 
 /// Say what is at a point of the tab: the innermost element, what it is part of, and its styles of note.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -206,6 +206,6 @@ impl Render for Inspected {
             lines.push(format!("{name}: {}", value.as_str().unwrap_or_default()));
         }
         lines.extend(self.ancestors.iter().map(|one| format!("in: {}", one.line())));
-        lines.join("\n")
+        enclose("element", &(lines.join("\n") + "\n")).trim_end().to_owned()
     }
 }

@@ -24,7 +24,7 @@ use crate::saved_login::SavedLogin;
 use crate::sealed_state::Passphrase;
 use crate::secret_entry::find_login;
 use crate::settle::Watch;
-use crate::snapshot::{DocumentName, ElementKey};
+use crate::snapshot::{DocumentName, ElementKey, line_address};
 use crate::visited_origins::origin_of;
 
 /// Log in with what `tabwire auth save` has saved.
@@ -231,7 +231,7 @@ impl Render for LoggedIn {
     fn render(&self) -> String {
         let mut lines = vec![
             format!("filled in {} of {} at {}", self.filled.join(", "), self.username, self.origin),
-            format!("now at {}", self.url),
+            format!("now at {}", line_address(&self.url)),
         ];
         if self.asks_again {
             lines.push("The page asks for a password again: it may not have taken this one.".to_owned());

@@ -9,6 +9,7 @@ use crate::action::{Action, Effect, Example, Render};
 use crate::bare_value::BareValue;
 use crate::browser::TabInfo;
 use crate::context::Context;
+use crate::snapshot::{PageText, address, line_address};
 
 /// List the session's tabs.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -35,7 +36,11 @@ impl Action for TabsList {
     }
 
     async fn run(self, context: &Context) -> Result<Tabs, Failure> {
-        Ok(Tabs { tabs: context.browser.tabs(context.deadline).await? })
+        let mut tabs = context.browser.tabs(context.deadline).await?;
+        for tab in &mut tabs {
+            tab.url = address(&tab.url);
+        }
+        Ok(Tabs { tabs })
     }
 }
 
@@ -43,8 +48,8 @@ impl Render for Tabs {
     fn render(&self) -> String {
         let lines = self.tabs.iter().map(|tab| {
             let mark = if tab.current { "*" } else { " " };
-            let title: String = tab.title.chars().take(60).collect();
-            format!("{mark} {}  {title:?}  {}", tab.tab, tab.url)
+            let title = PageText::cut(&tab.title, 60);
+            format!("{mark} {}  {}  {}", tab.tab, title.quoted(), line_address(&tab.url))
         });
         lines.collect::<Vec<_>>().join("\n")
     }

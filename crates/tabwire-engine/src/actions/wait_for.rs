@@ -11,6 +11,7 @@ use tabwire_wire::{ErrorCode, Failure};
 use crate::action::{Action, Effect, Example, Render};
 use crate::context::Context;
 use crate::navigation::LoadState;
+use crate::snapshot::line_address;
 use crate::waiting::{ElementState, Waited};
 
 /// Wait until something is on the page, gone from it, or done.
@@ -150,6 +151,7 @@ async fn wait_for_time(milliseconds: u64, deadline: Deadline) -> Result<Waited, 
 impl Render for Waited {
     fn render(&self) -> String {
         match &self.detail {
+            Some(url) if url.contains(':') => format!("{}: {}", self.held, line_address(url)),
             Some(detail) => format!("{}: {detail}", self.held),
             None => self.held.clone(),
         }

@@ -5,6 +5,7 @@
 //! `LinkTarget` before it is anywhere near a line.
 
 mod baseline;
+mod bounded;
 mod budget;
 mod delta;
 mod edit_script;
@@ -31,11 +32,14 @@ mod walk_answer;
 mod walk_node;
 
 pub(crate) use baseline::Baseline;
+pub(crate) use bounded::{address, quoted_lines, read_lines, read_title, title, worded};
+pub use bounded::{bounded_failure, line_address, page_outline, plain_line};
 pub(crate) use fence::enclose;
 pub(crate) use link_target::LinkTarget;
 pub(crate) use page_lines::harmless_lines;
+pub use page_lines::{plain_lines, plain_value};
 pub(crate) use page_snapshot::{FrameReading, Snapshot};
-pub(crate) use page_text::PageText;
+pub(crate) use page_text::{PageText, is_invisible, is_joined, is_mark};
 pub(crate) use pattern::Pattern;
 pub(crate) use ref_table::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning, RefTable};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};

@@ -1,8 +1,39 @@
 //! Text of many lines that came from a page, made harmless. Knows nothing of what it says.
 
+use std::borrow::Cow;
+
+use serde_json::Value;
+
 use super::page_text::{Class, class_of};
 
 /// A page's text without anything a reader would not see; lines and the blanks in them stay.
+#[must_use]
+pub fn plain_lines(text: &str) -> Cow<'_, str> {
+    // Most texts can stay as they are.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(harmless_lines(text))
+}
+
+/// Data of a page in which every text is such lines.
+#[must_use]
+pub fn plain_value(value: Value) -> Value {
+    match value {
+        Value::String(text) => match plain_lines(&text) {
+            Cow::Borrowed(_) => Value::String(text),
+            Cow::Owned(plain) => Value::String(plain),
+        },
+        Value::Array(list) => list.into_iter().map(plain_value).collect(),
+        Value::Object(entries) => {
+            let plain = |name: String| plain_lines(&name).into_owned();
+            entries.into_iter().map(|(name, value)| (plain(name), plain_value(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// The same as `plain_lines`, looked at letter by letter.
 pub(crate) fn harmless_lines(text: &str) -> String {
     let mut lines = String::with_capacity(text.len());
     let mut marks = 0_usize;

@@ -209,6 +209,31 @@ pub(super) fn class_of(letter: char) -> Class {
     }
 }
 
+/// Whether a character is not seen, and steers, hides or turns what is: controls, directions, joiners, tags. Line
+/// breaks count as well; icons of private fonts do not, terminals have them.
+pub(crate) fn is_invisible(letter: char) -> bool {
+    let is_private = matches!(letter, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}');
+    match class_of(letter) {
+        Class::Unseen => !is_private,
+        Class::Joiner => true,
+        Class::Space => letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}'),
+        Class::Seen | Class::Mark => false,
+    }
+}
+
+/// Whether a character is a joiner between two letters that it joins.
+pub(crate) fn is_joined(before: Option<char>, letter: char, after: Option<char>) -> bool {
+    let is_variation = matches!(letter, '\u{fe0e}' | '\u{fe0f}');
+    matches!(class_of(letter), Class::Joiner)
+        && before.is_some_and(|before| joins(before) || matches!(before, '\u{fe0e}' | '\u{fe0f}'))
+        && (is_variation || after.is_some_and(joins))
+}
+
+/// Whether a character is drawn above or below the letter before it.
+pub(crate) fn is_mark(letter: char) -> bool {
+    matches!(class_of(letter), Class::Mark)
+}
+
 /// Whether a joiner beside this letter changes how it looks; beside others it only hides.
 fn joins(letter: char) -> bool {
     letter > '\u{ff}' && matches!(class_of(letter), Class::Seen)

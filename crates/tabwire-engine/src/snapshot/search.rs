@@ -46,6 +46,7 @@ struct FoundInFrame {
 struct Portion {
     document: DocumentName,
     url: String,
+    #[serde(deserialize_with = "super::bounded::read_page_title")]
     title: PageText,
     nodes: Vec<WalkNode>,
     above: usize,

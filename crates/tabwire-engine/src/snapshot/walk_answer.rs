@@ -19,6 +19,7 @@ pub(crate) struct WalkAnswer {
     /// Where the document is.
     pub(crate) url: String,
     /// What it is called.
+    #[serde(deserialize_with = "super::bounded::read_page_title")]
     pub(crate) title: PageText,
     /// How far it is scrolled, and how large it is.
     pub(crate) scroll: Scroll,

@@ -41,7 +41,7 @@ async fn get_tells_one_fact() {
     check(json!({"what": "attribute", "target": "#p", "names": ["value"]}), json!("••••")).await;
     check(json!({"what": "value", "target": "#p", "reveal": true}), json!("SECRET")).await;
     assert!(
-        stage.text("get", json!({"what": "styles", "target": "#a"})).await.contains("position: absolute")
+        stage.text("get", json!({"what": "styles", "target": "#a"})).await.contains("position: \"absolute\"")
     );
     for bad in [
         json!({"what": "title", "target": "#a"}),

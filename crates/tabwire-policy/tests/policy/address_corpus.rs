@@ -20,12 +20,25 @@ enum Counts {
 }
 use Counts::{Asked, Below, Folder, Never, Own};
 
+/// Spellings of the own site's name with a dot at its end.
+const DOTTED: &[&str] = &[
+    "https://example.org./",
+    "https://example.org../",
+    "https://EXAMPLE.ORG.:443/",
+    "https://example.org%2e/",
+    "https://example.org。/",
+];
+
 const CORPUS: &[(&str, Counts)] = &[
     ("https://example.org/", Own),
     ("https://example.org", Own),
     ("HTTPS://EXAMPLE.ORG/a?b#c", Own),
     ("https://example.org:443/", Own),
-    ("https://example.org./", Own),
+    ("https://example.org./", Asked),
+    ("https://example.org../", Asked),
+    ("https://EXAMPLE.ORG.:443/", Asked),
+    ("https://example.org%2e/", Asked),
+    ("https://example.org。/", Asked),
     ("https://ex%61mple.org/", Own),
     ("https://example。org/", Own),
     ("https://ｅxample.org/", Own),
@@ -52,7 +65,7 @@ const CORPUS: &[(&str, Counts)] = &[
     ("https://user@example.org/", Never),
     ("https://:pass@example.org/", Never),
     ("https://a.example.net/", Below),
-    ("https://a.b.example.net./x", Below),
+    ("https://a.b.example.net./x", Asked),
     ("https://example.net/", Asked),
     ("https://evilexample.net/", Asked),
     ("https://a.example.net.evil.test/", Asked),
@@ -187,6 +200,7 @@ fn t23_a_denial_beats_every_spelling_and_every_grant() {
     book.ledger.add(denied, Stance::Deny, 0, "a test").expect("room");
     for (address, counts) in CORPUS {
         let is_there = *counts == Own
+            || DOTTED.contains(address)
             || address.starts_with("http://example.org/")
             || address.starts_with("https://example.org:8443");
         if is_there {
@@ -196,4 +210,43 @@ fn t23_a_denial_beats_every_spelling_and_every_grant() {
         }
     }
     assert!(decide(&book, "https://www.example.org/", Profile::Guarded).is_allowed());
+}
+
+#[test]
+fn l9_a_grant_for_a_host_does_not_cover_the_host_with_a_last_dot() {
+    let (plain, dotted) = ("http://a.localhost:8080", "http://a.localhost.:8080");
+    for (granted_site, other) in [(plain, dotted), (dotted, plain)] {
+        let book = granted(&[granted_site]);
+        assert!(decide(&book, granted_site, Profile::Guarded).is_allowed(), "{granted_site}");
+        assert!(
+            !decide(&book, other, Profile::Guarded).is_allowed(),
+            "{other} with a grant for {granted_site}"
+        );
+    }
+    let below = granted(&["http://*.localhost:8080"]);
+    assert!(decide(&below, plain, Profile::Guarded).is_allowed());
+    assert!(!decide(&below, dotted, Profile::Guarded).is_allowed());
+    // The refusal names what would have to be granted, which is read back as that site.
+    let site = Site::of(&Address::read(dotted)).expect("a site");
+    assert_eq!(site.to_string(), dotted);
+    assert_eq!(site.url_pattern().as_deref(), Some("http://a.localhost.:8080/*"));
+}
+
+#[test]
+fn l9_a_denial_and_a_rule_that_asks_cover_both_spellings() {
+    for text in ["bank.example", "bank.example.", "https://bank.example", "*.example"] {
+        let denied = Site::read_denied(text).expect("a site");
+        for address in ["https://bank.example/", "https://bank.example./", "https://BANK.example../"] {
+            assert!(denied.forbids(&Address::read(address)), "{text} denies {address}");
+        }
+    }
+    let file = "[[rule]]\nsite = \"*\"\nallow = [\"read\"]\n[[rule]]\nsite = \"https://bank.example\"\nask = [\"read\"]\n";
+    let book = Rulebook { file: PolicyFile::read(file).expect("a file"), ..Rulebook::default() };
+    assert!(decide(&book, "https://other.example./", Profile::Guarded).is_allowed());
+    for address in ["https://bank.example/", "https://bank.example./"] {
+        assert_eq!(decide(&book, address, Profile::Guarded).as_str(), "ask", "{address}");
+    }
+    let patterns = Site::read_denied("https://bank.example").expect("a site").denied_url_patterns();
+    assert_eq!(patterns, ["https://bank.example/*", "https://bank.example./*"]);
+    assert_eq!(Site::read_denied("http://127.0.0.1").expect("a site").denied_url_patterns().len(), 1);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_engine::Definition;
+use tabwire_engine::{Definition, line_address, page_outline};
 use tabwire_wire::Failure;
 use tabwire_wire::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, SessionOptions};
 
@@ -177,14 +177,9 @@ pub(crate) fn open(
         if context.printer.is_raw() {
             return text(result, "tab").to_owned();
         }
-        let mut lines = vec![format!("{}  {}", text(result, "tab"), text(result, "url"))];
-        if !text(result, "title").is_empty() {
-            lines.push(format!("# {}", text(result, "title")));
-        }
-        if !text(result, "text").is_empty() {
-            lines.push(String::new());
-            lines.push(text(result, "text").to_owned());
-        }
+        let mut lines = vec![format!("{}  {}", text(result, "tab"), line_address(text(result, "url")))];
+        let outline = page_outline(text(result, "title"), text(result, "text"));
+        lines.extend((!outline.is_empty()).then_some(outline));
         if result.get("truncated").and_then(Value::as_bool) == Some(true) {
             lines.push("… (cut; see what can be done with `tabwire snapshot`)".to_owned());
         }

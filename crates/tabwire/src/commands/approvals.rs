@@ -5,6 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tabwire_engine::plain_line;
 use tabwire_wire::Failure;
 
 use super::Context;
@@ -86,14 +87,12 @@ fn pending(answer: &Value) -> impl Iterator<Item = &Value> {
     answer["pending"].as_array().into_iter().flatten()
 }
 
-/// Who asks, what, where. What agents say of themselves is cut and shown without control characters.
+/// Who asks, what, where. What agents say of themselves is one bounded line; names are theirs to choose, so they
+/// stand in quotes.
 fn described(question: &Value) -> String {
-    let text = |field: &str| -> String {
-        let raw = question[field].as_str().unwrap_or_default();
-        raw.chars().filter(|letter| !letter.is_control()).take(200).collect()
-    };
+    let text = |field: &str| plain_line(question[field].as_str().unwrap_or_default(), 200);
     format!(
-        "{}: {} wants to {} on {} ({}), in session {}; {} s left\n  {}",
+        "{}: {:?} wants to {} on {} ({}), in session {}; {} s left\n  {}",
         text("id"),
         text("who"),
         text("action"),

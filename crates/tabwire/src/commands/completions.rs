@@ -4,8 +4,13 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use tabwire_engine::plain_line;
+
 use crate::completion::{CompletionShell, Offer, RunningWorld, offer};
 use crate::printer::{OutputForm, Printer};
+
+/// Characters of what a word means.
+const MEANING_CHARACTERS: usize = 200;
 
 pub(super) fn run(printer: Printer, shell: CompletionShell) {
     printer.plain(shell.script().trim_end());
@@ -37,7 +42,11 @@ fn answer(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
     };
     let mut text = String::new();
     for candidate in candidates {
-        let meaning: String = candidate.meaning.chars().filter(|letter| !letter.is_control()).collect();
+        // The shell prints both; a value that is more than one plain word could not be typed anyway.
+        let meaning = plain_line(&candidate.meaning, MEANING_CHARACTERS);
+        if plain_line(&candidate.value, usize::MAX) != candidate.value {
+            continue;
+        }
         let separator = if meaning.is_empty() { "" } else { "\t" };
         let _ = writeln!(text, "{}{separator}{meaning}", candidate.value);
     }

@@ -1,6 +1,5 @@
 //! `log`: what was asked of Tabwire, by whom and with what result, read straight from the journal.
 
-use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -100,7 +99,7 @@ fn list(context: &Context<'_>, filter: &Filter, count: u32) -> Result<(), Failur
         lines.push(heading());
     }
     lines.extend(rows.iter().map(|row| line(row, context.printer.is_json())));
-    lines.iter().try_for_each(|line| write_line(line).map(|_| ()))
+    lines.iter().try_for_each(|line| write_line(context, line).map(|_| ()))
 }
 
 fn show(context: &Context<'_>, number: RowNumber) -> Result<(), Failure> {
@@ -156,11 +155,9 @@ pub(super) fn unreadable(context: &Context<'_>, error: &JournalError) -> Failure
 }
 
 /// Prints a line at once; whether somebody still reads.
-pub(super) fn write_line(line: &str) -> Result<bool, Failure> {
-    let mut stdout = anstream::stdout().lock();
-    match writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+pub(super) fn write_line(context: &Context<'_>, line: &str) -> Result<bool, Failure> {
+    match context.printer.try_line(line) {
+        Ok(reader) => Ok(reader == crate::printer::Reader::There),
         Err(error) => Err(Failure::new(ErrorCode::Internal, format!("The rows cannot be printed: {error}."))),
     }
 }

@@ -1,12 +1,13 @@
 //! `log export`: writes rows to a file or to standard output.
 
 use std::fs::OpenOptions;
-use std::io::{BufWriter, ErrorKind, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use tabwire_daemon::{Wanted, refuse_protected};
+use tabwire_engine::{visible_json, visible_text};
 use tabwire_journal::{Filter, JournalError, Row, csv_heading, csv_line};
 use tabwire_wire::{ErrorCode, Failure};
 
@@ -21,7 +22,7 @@ pub(super) fn run(
     csv: bool,
 ) -> Result<(), Failure> {
     match file.filter(|file| file.as_os_str() != "-") {
-        None => match write_rows(context, filter, csv, &mut BufWriter::new(std::io::stdout().lock())) {
+        None => match print_rows(context, filter, csv) {
             Ok(_) => Ok(()),
             Err(Trouble::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
             Err(Trouble::Output(error)) => Err(unwritable(Path::new("standard output"), &error)),
@@ -57,7 +58,7 @@ fn write_file(context: &Context<'_>, filter: Filter, csv: bool, path: &Path) -> 
     let part = PathBuf::from(part);
     let opened = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&part);
     let mut output = BufWriter::new(opened.map_err(|error| unwritable(&part, &error))?);
-    let written = match write_rows(context, filter, csv, &mut output) {
+    let written = match write_rows(context, filter, csv, false, &mut output) {
         Ok(rows) => output.flush().and_then(|()| give_name(&part, path)).map(|()| rows),
         Err(Trouble::Output(error)) => Err(error),
         Err(Trouble::Failed(failure)) => {
@@ -83,13 +84,26 @@ fn give_name(part: &Path, path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
+/// Prints rows; on a terminal, what steers one is shown.
+fn print_rows(context: &Context<'_>, filter: Filter, csv: bool) -> Result<u64, Trouble> {
+    let stdout = std::io::stdout().lock();
+    let is_shown = stdout.is_terminal();
+    write_rows(context, filter, csv, is_shown, &mut BufWriter::new(stdout))
+}
+
 fn write_rows(
     context: &Context<'_>,
     mut filter: Filter,
     csv: bool,
+    is_shown: bool,
     output: &mut impl Write,
 ) -> Result<u64, Trouble> {
-    let form = |row: &Row| if csv { csv_line(row) } else { line(row, true) };
+    let form = |row: &Row| match (csv, is_shown) {
+        (true, false) => csv_line(row),
+        (true, true) => visible_text(&csv_line(row)).into_owned(),
+        (false, false) => line(row, true),
+        (false, true) => visible_json(&line(row, true)).into_owned(),
+    };
     if csv {
         writeln!(output, "{}", csv_heading()).map_err(Trouble::Output)?;
     }

@@ -15,7 +15,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 pub(super) fn run(context: &Context<'_>, mut filter: Filter, count: u32) -> Result<(), Failure> {
     let mut reader = find_reader(context)?;
-    if !context.printer.is_json() && !write_line(&heading())? {
+    if !context.printer.is_json() && !write_line(context, &heading())? {
         return Ok(());
     }
     if let Some(reader) = &reader {
@@ -65,7 +65,7 @@ fn print_new(context: &Context<'_>, reader: &mut Reader, filter: &mut Filter) ->
 /// Prints rows; whether somebody still reads.
 fn print_all(context: &Context<'_>, rows: &[Row]) -> Result<bool, Failure> {
     for row in rows {
-        if !write_line(&line(row, context.printer.is_json()))? {
+        if !write_line(context, &line(row, context.printer.is_json()))? {
             return Ok(false);
         }
     }

@@ -1,6 +1,7 @@
 //! Rows of the journal as people read them.
 
 use serde_json::{Value, json};
+use tabwire_engine::visible_text;
 use tabwire_journal::Row;
 
 /// Widths of the columns. Rows come one by one when they are followed, so the widths are fixed.
@@ -72,7 +73,7 @@ fn took(milliseconds: f64) -> String {
 
 /// A text that cannot command a terminal.
 fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+    visible_text(text).replace(['\n', '\t'], " ")
 }
 
 /// Everything of one row, a line each.
@@ -143,10 +144,7 @@ mod tests {
             message: None,
         };
         let told = line(&row, false);
-        assert!(
-            told.starts_with("7       2026-11-15 10:02:03  default     ba\u{fffd}sh         fill "),
-            "{told}"
-        );
+        assert!(told.starts_with("7       2026-11-15 10:02:03  default     ba\\u{1b}sh    fill "), "{told}");
         assert!(
             told.ends_with("  https://a.test              submit target=#a value=… → navigated"),
             "{told}"

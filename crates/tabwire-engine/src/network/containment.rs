@@ -104,13 +104,22 @@ impl Containment {
     }
 
     /// What every process of a page is told before it begins.
-    pub(crate) fn fence() -> Setting {
-        Setting {
+    pub(crate) fn fence() -> [Setting; 2] {
+        let script = Setting {
             key: "network.containment".to_owned(),
             method: "Page.addScriptToEvaluateOnNewDocument",
             params: json!({"source": FENCE, "runImmediately": true}),
             lasts: true,
-        }
+        };
+        // A service worker that a kept profile has from an earlier session answers its site's pages and fetches from
+        // anywhere; its requests are not those of the page.
+        let service_workers = Setting {
+            key: "network.service_workers".to_owned(),
+            method: "Network.setBypassServiceWorker",
+            params: json!({"bypass": true}),
+            lasts: true,
+        };
+        [script, service_workers]
     }
 
     /// Asks a worker for everything, without waiting.

@@ -243,7 +243,8 @@ impl PageNetwork {
     pub(crate) fn first_settings(&self) -> Vec<Setting> {
         let settings = self.settings();
         let hold = settings.interception().map(hold_setting);
-        hold.into_iter().chain(settings.containment.as_ref().map(|_| Containment::fence())).collect()
+        let contained = settings.containment.as_ref().map(|_| Containment::fence());
+        hold.into_iter().chain(contained.into_iter().flatten()).collect()
     }
 
     /// What becomes of a request that is held.

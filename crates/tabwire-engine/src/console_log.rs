@@ -143,7 +143,8 @@ struct Line {
 const LEVELS: usize = 32;
 
 impl ConsoleLog {
-    /// Takes note of a line. `url_of` finds the URL of the document that a world belongs to; without one, of the process.
+    /// Takes note of a line. `url_of` finds the URL of the document that a world belongs to; without a world, that of
+    /// the process.
     pub(crate) fn observe(&mut self, event: &Event, url_of: impl Fn(Option<WorldId>) -> Option<String>) {
         let read = match event.method() {
             "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),

@@ -97,6 +97,19 @@ fn route_other_site(world: &World, site: &FixtureSite, other: &str) {
     assert_eq!(world.eval(&load), "from the server", "{other}");
 }
 
+/// Headers of the session's go to sites that may be acted on, and to no others.
+fn add_headers_to_own_requests(world: &World, site: &FixtureSite) {
+    world.run(&["open", &site.page("/framed?of=none")]).succeeded();
+    world.run(&["headers", "X-Added: 1"]).succeeded();
+    let seen = |url: &str| world.eval(&format!("fetch('{url}').then((response) => response.text())"));
+    assert_eq!(seen("/api/headers"), "1");
+    for other in OTHERS {
+        assert_eq!(seen(&site.url(other, "/api/headers")), "absent", "{other}");
+    }
+    world.run(&["headers", "--clear"]).succeeded();
+    assert_eq!(seen("/api/headers"), "absent");
+}
+
 #[test]
 fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
     let (world, site) = (guarded(), FixtureSite::start());
@@ -107,6 +120,7 @@ fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
         world.run(&["unroute", "--all"]).succeeded();
     }
     assert_eq!(site.visits("/framed/routed"), 0);
+    add_headers_to_own_requests(&world, &site);
     // The same for a denied site in an open session.
     let open = World::new();
     open.run(&["open", &site.page("/framed?of=none")]).succeeded();

@@ -57,10 +57,21 @@ impl Page {
         frames
     }
 
+    /// Frames other than the main one in which input is not allowed, once every frame of the page is known.
+    async fn frames_without_input(&self, deadline: Deadline) -> Result<Vec<(FrameId, String)>, Failure> {
+        if self.driver().policy().is_idle() {
+            return Ok(Vec::new());
+        }
+        // A page that was just taken up does not know its frames yet, and one may just have come.
+        self.driver().prepared(deadline).await?;
+        self.catch_up().await?;
+        Ok(self.frames_without(Capability::Act))
+    }
+
     /// Fails when the frame under a point of the tab may not be acted on. To be asked right before input is sent.
     pub(crate) async fn check_point(&self, point: Point, deadline: Deadline) -> Result<(), Failure> {
         self.check_frame(self.main_frame(), Capability::Act)?;
-        if self.frames_without(Capability::Act).is_empty() {
+        if self.frames_without_input(deadline).await?.is_empty() {
             return Ok(());
         }
         // The browser takes whole numbers here; input goes to fractions too.
@@ -150,7 +161,7 @@ impl Page {
     /// Fails when the frame that has the focus may not be acted on. To be asked right before keys are sent.
     pub(crate) async fn check_keys(&self, deadline: Deadline) -> Result<(), Failure> {
         self.check_frame(self.main_frame(), Capability::Act)?;
-        let refused = self.frames_without(Capability::Act);
+        let refused = self.frames_without_input(deadline).await?;
         if refused.is_empty() {
             return Ok(());
         }

@@ -49,6 +49,7 @@ impl PictureCheck {
         if self.page.driver().policy().is_idle() {
             return Ok(());
         }
+        self.page.driver().prepared(deadline).await?;
         // The document's process answers after what it has reported of its frames.
         let _: Result<Value, Failure> = self.page.call("place", &json!({}), deadline).await;
         self.page.catch_up().await?;

@@ -10,7 +10,6 @@ use tabwire_policy::{Effect, MethodRule, Reach};
 use crate::chromium::Chromium;
 use crate::policy::allow;
 use crate::policy_cdp::{Driven, origin};
-use crate::waiting::eventually;
 
 const CANARY: &str = "CANARY";
 
@@ -223,8 +222,7 @@ fn h2_m8_every_method_of_the_installed_browser_is_allowed_or_refused_as_the_rule
 
     allow(&driven.world, &[&other, "--cdp"]);
     let page = driven.client.open_page(&format!("{other}/canary")).session;
-    let client = &mut driven.client;
-    eventually("it is there", 15, || client.evaluate("document.title", &page) == "CANARY-title");
+    driven.shows(&page, "CANARY-title");
     driven.world.run(&["grants", "revoke", &other, "--without-terminal"]).succeeded();
     names.frame = main(&mut driven, &page);
     try_every_method(&mut driven, &protocol, Kind::Ungranted, &page, &names);

@@ -145,6 +145,9 @@ fn check_client(data: &[u8], reference: Option<&Reference>) {
             assert_eq!(first, Some(&b'{'), "a command is an object");
         }
         (Err(PeekError::Malformed(_)), Some(reference)) => assert!(reference.is_odd()),
+        (Err(PeekError::BadSession { id }), Some(reference)) => {
+            assert_eq!((reference.number("id"), reference.session()), (Some(id), None));
+        }
         (Err(PeekError::NoId), Some(reference)) => {
             assert!(reference.raw("id").is_none_or(|raw| raw.parse::<i64>().is_err()));
         }

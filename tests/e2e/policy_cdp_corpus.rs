@@ -54,7 +54,10 @@ enum Kind {
 /// The rules. Every request that is named was sent to a site that was not granted; no stream is known.
 fn is_allowed(kind: Kind, method: &str, params: &Value) -> bool {
     let MethodRule { reach, effect } = MethodRule::of(method);
-    let names_frame = params.get("frameId").is_some();
+    // The frame that is named is the one that was not granted; the objects are of contexts that nobody told of.
+    let names_frame = ["frameId", "objectId", "promiseObjectId", "prototypeObjectId", "errorObjectId"]
+        .iter()
+        .any(|name| params.get(*name).is_some());
     let is_let_go = matches!(
         method,
         "Fetch.failRequest"

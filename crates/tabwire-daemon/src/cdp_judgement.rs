@@ -143,7 +143,6 @@ impl CommandGuard {
         self.judge_named(command.params)?;
         // Where a frame goes is up to the page around it, which could send it there itself.
         match command.parts.embedder() {
-            _ if matches!(command.place, GuardedPlace::Browser) => Ok(()),
             None => Ok(()),
             Some(Some(url)) => self.judge_urls(&[url], Effect::Changes),
             Some(None) => Err("The frame that it names is not known.".to_owned()),

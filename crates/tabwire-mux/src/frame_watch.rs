@@ -183,10 +183,9 @@ impl Mux {
         }
         self.sessions.forget_contexts(target);
         // A document that comes back from the cache has its frames already, and tells nothing of them.
-        if params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore") {
-            if let Some(entry) = self.targets.find_mut(target.as_str()) {
-                entry.frames.knowledge = Knowledge::Asked;
-            }
+        let is_restored = params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore");
+        if let Some(entry) = self.targets.find_mut(target.as_str()).filter(|_| is_restored) {
+            entry.frames.knowledge = Knowledge::Asked;
         }
         self.send(Some(session), "Page.getFrameTree", json!({}), Errand::LearnFrames(target.clone()), now);
     }

@@ -229,5 +229,4 @@ fn h2_m8_every_method_of_the_installed_browser_is_allowed_or_refused_as_the_rule
     driven.world.run(&["grants", "revoke", &other, "--without-terminal"]).succeeded();
     names.frame = main(&mut driven, &page);
     try_every_method(&mut driven, &protocol, Kind::Ungranted, &page, &names);
-    driven.world.settles();
 }

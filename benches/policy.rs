@@ -11,6 +11,7 @@ use tabwire_testkit::bench::{Sample, micros};
 
 const ROUNDS: u32 = 20_000;
 const RULES: usize = 50;
+const FRAMES: usize = 20;
 
 fn per_round(mut work: impl FnMut()) -> Duration {
     let mut sample = Sample::default();
@@ -59,6 +60,13 @@ fn main() {
         });
         println!("decision, {name}: {} (limit 20 us)", micros(cost));
     }
+    // What a page with many frames costs when one of them has changed; until then, and for a second, it is remembered.
+    let urls: Vec<String> =
+        (0..FRAMES).map(|number| format!("https://site49.example/frame/{number}")).collect();
+    let frames = per_round(|| {
+        black_box(urls.iter().all(|url| judge(&book, url, Profile::Guarded)));
+    });
+    println!("{FRAMES} frames, once for each change of one: {}", micros(frames));
     let open = per_round(|| {
         black_box(judge(&book, URL, Profile::Open));
     });

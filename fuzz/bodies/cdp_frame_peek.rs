@@ -145,6 +145,11 @@ fn check_client(data: &[u8], reference: Option<&Reference>) {
             assert_eq!(first, Some(&b'{'), "a command is an object");
         }
         (Err(PeekError::Malformed(_)), Some(reference)) => assert!(reference.is_odd()),
+        (Err(PeekError::BadSession { id }), Some(reference)) => {
+            // A text with escapes is refused too: no id of a session has any.
+            let is_null = reference.raw("sessionId").is_none_or(|raw| raw == "null");
+            assert_eq!((reference.number("id"), reference.is_odd() || is_null), (Some(id), true));
+        }
         (Err(PeekError::NoId), Some(reference)) => {
             assert!(reference.raw("id").is_none_or(|raw| raw.parse::<i64>().is_err()));
         }

@@ -44,6 +44,15 @@ impl Driven {
         session
     }
 
+    /// Waits until a page that may be driven has a title.
+    pub(crate) fn shows(&mut self, session: &str, title: &str) {
+        let client = &mut self.client;
+        eventually("the page is there", 15, || {
+            let read = json!({"expression": "document.title", "returnByValue": true});
+            client.ask("Runtime.evaluate", read, Some(session))["result"]["result"]["value"] == title
+        });
+    }
+
     /// Adds a frame to a page of site `a`, waits until it is there, and gives its id.
     pub(crate) fn add_frame(&mut self, session: &str, url: &str) -> String {
         let known = self.frames(session);
@@ -230,8 +239,7 @@ fn m8_no_event_or_answer_tells_the_url_or_title_of_a_tab_that_was_not_granted() 
     let made = driven.client.call("Target.createTarget", json!({"url": secret}), None);
     let target = made["targetId"].as_str().expect("an id").to_owned();
     let first = driven.client.attach(&target);
-    let client = &mut driven.client;
-    eventually("it is there", 15, || client.evaluate("document.title", &first) == "CANARY-title");
+    driven.shows(&first, "CANARY-title");
     driven.world.run(&["grants", "revoke", &other, "--without-terminal"]).succeeded();
     while driven.client.unread_events().next().is_some() {
         let method = driven.client.unread_events().next().expect("one")["method"]

@@ -10,7 +10,6 @@ use tabwire_policy::{Effect, MethodRule, Reach};
 use crate::chromium::Chromium;
 use crate::policy::allow;
 use crate::policy_cdp::{Driven, origin};
-use crate::waiting::eventually;
 
 const CANARY: &str = "CANARY";
 
@@ -55,7 +54,10 @@ enum Kind {
 /// The rules. Every request that is named was sent to a site that was not granted; no stream is known.
 fn is_allowed(kind: Kind, method: &str, params: &Value) -> bool {
     let MethodRule { reach, effect } = MethodRule::of(method);
-    let names_frame = params.get("frameId").is_some();
+    // The frame that is named is the one that was not granted; the objects are of contexts that nobody told of.
+    let names_frame = ["frameId", "objectId", "promiseObjectId", "prototypeObjectId", "errorObjectId"]
+        .iter()
+        .any(|name| params.get(*name).is_some());
     let is_let_go = matches!(
         method,
         "Fetch.failRequest"
@@ -223,10 +225,8 @@ fn h2_m8_every_method_of_the_installed_browser_is_allowed_or_refused_as_the_rule
 
     allow(&driven.world, &[&other, "--cdp"]);
     let page = driven.client.open_page(&format!("{other}/canary")).session;
-    let client = &mut driven.client;
-    eventually("it is there", 15, || client.evaluate("document.title", &page) == "CANARY-title");
+    driven.shows(&page, "CANARY-title");
     driven.world.run(&["grants", "revoke", &other, "--without-terminal"]).succeeded();
     names.frame = main(&mut driven, &page);
     try_every_method(&mut driven, &protocol, Kind::Ungranted, &page, &names);
-    driven.world.settles();
 }

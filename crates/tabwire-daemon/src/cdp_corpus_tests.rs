@@ -358,14 +358,15 @@ fn h2_contexts_objects_and_elements_are_judged_by_the_frame_they_are_in() {
         (json!({"objectId": "7"}), false),
         (json!({"uniqueContextId": "?"}), false),
         (json!({"executionContextId": 7}), false),
+        (json!({"executionContextId": 0}), false),
         (json!({}), true),
     ] {
         assert_eq!(bench.is_let_out("Runtime.callFunctionOn", &params), is_allowed, "{params}");
     }
-    for (frame, is_allowed) in [("T", true), ("F", false), ("?", false)] {
+    for (frame, is_own, may_go) in [("T", true, true), ("F", false, true), ("?", false, false)] {
         let params = json!({"frameId": frame, "html": "", "url": "https://a.example/"});
-        assert_eq!(bench.is_let_out("Page.setDocumentContent", &params), is_allowed, "{frame}");
-        assert_eq!(bench.is_let_out("Page.navigate", &params), is_allowed, "{frame}");
+        assert_eq!(bench.is_let_out("Page.setDocumentContent", &params), is_own, "{frame}");
+        assert_eq!(bench.is_let_out("Page.navigate", &params), may_go, "{frame}");
     }
     let twice = r#"{"id":9000,"method":"Page.setDocumentContent","params":{"frameId":"T","frameId":"F"},"sessionId":"C"}"#;
     bench.mux.from_client(CLIENT, BytesMut::from(twice.as_bytes()), bench.now);

@@ -128,7 +128,7 @@ impl CommandGuard {
         }
     }
 
-    /// Where it goes, and the frame that goes there if it is not the page itself.
+    /// Where it goes, and the frame around the one that goes there.
     fn judge_navigation(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
         if command.params.is_none() {
             return Ok(());
@@ -141,13 +141,11 @@ impl CommandGuard {
             return self.judge(&Address::read(url), Effect::Reads);
         }
         self.judge_named(command.params)?;
-        let named = command.parts.names.and_then(|names| names.frame_id.as_deref());
-        match named.filter(|frame| !command.parts.is_main(frame)) {
+        // Where a frame goes is up to the page around it, which could send it there itself.
+        match command.parts.embedder() {
             None => Ok(()),
-            Some(frame) => match command.parts.frame(frame) {
-                Some(urls) => self.judge_urls(&urls, Effect::Changes),
-                None => Err("The frame that it names is not known.".to_owned()),
-            },
+            Some(Some(url)) => self.judge_urls(&[url], Effect::Changes),
+            Some(None) => Err("The frame that it names is not known.".to_owned()),
         }
     }
 
@@ -167,6 +165,7 @@ impl CommandGuard {
                 self.judge_urls(&urls, effect)
             }
             NamedFrame::Unknown => self.judge_frames(place, parts, false, effect),
+            NamedFrame::Missing => Err("The frame that it names is not known, or is gone.".to_owned()),
         }
     }
 

@@ -135,7 +135,11 @@ impl CommandGuard {
         let decision = match (self.client, address, effect) {
             (GuardedClient::Bare, Address::Blank, Effect::Reads) => self.decide(address, Capability::Read),
             (GuardedClient::Bare, Address::Blank, Effect::Changes) => {
-                self.decide(&Address::Everywhere, Capability::Cdp)
+                let mut decision = self.decide(&Address::Everywhere, Capability::Cdp);
+                decision.explain(
+                    "A blank page is no site's, so to run code in it or to change it concerns them all.",
+                );
+                decision
             }
             _ => self.decide(address, self.capability()),
         };

@@ -1,7 +1,7 @@
 //! What a guarded client is told: events and answers are learned from, then judged and veiled.
 
 use bytes::BytesMut;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tabwire_cdp::lenient_json;
 use tabwire_wire::{CdpSessionId, ClientId};
 
@@ -189,11 +189,9 @@ impl Mux {
         }
         let is_judged = || self.guard_of(command.client).is_some_and(|guard| guard.wants_frames());
         if method == "Page.navigate" && is_judged() {
-            let params =
-                command.envelope.params.map_or(json!({}), |raw| lenient_json::read(raw.get().as_bytes()));
-            if let Some(frame) = params.get("frameId").and_then(Value::as_str) {
-                self.note_sent_frame(command, frame, now);
-            }
+            let params = command.envelope.params.map(|raw| lenient_json::read(raw.get().as_bytes()));
+            let named = params.as_ref().and_then(|params| params.get("frameId")).and_then(Value::as_str);
+            self.note_sent_frame(command, named, now);
         }
     }
 }

@@ -45,7 +45,7 @@ impl FrameMoves {
         self.moves.push_back(Move { at: self.clock, page, target, frame, url: url.into() });
     }
 
-    fn since<'a>(&'a self, since: Option<u64>, is_meant: impl Fn(&Move) -> bool) -> Option<Vec<&'a str>> {
+    fn since(&self, since: Option<u64>, is_meant: impl Fn(&Move) -> bool) -> Option<Vec<&str>> {
         let Some(since) = since else { return Some(Vec::new()) };
         if self.forgotten > since {
             return None;

@@ -18,6 +18,7 @@ use crate::page_frames::Knowledge;
 use crate::pending::Errand;
 use crate::reply::ProtocolError;
 use crate::session_table::{Session, SessionOwner};
+use crate::target_entry::TargetEntry;
 
 /// Commands of each cdp session that wait until frames are known.
 pub(crate) type FrameWaits = BTreeMap<CdpSessionId, VecDeque<BytesMut>>;
@@ -182,10 +183,9 @@ impl Mux {
         }
         self.sessions.forget_contexts(target);
         // A document that comes back from the cache has its frames already, and tells nothing of them.
-        if params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore") {
-            if let Some(entry) = self.targets.find_mut(target.as_str()) {
-                entry.frames.knowledge = Knowledge::Asked;
-            }
+        let is_restored = params.get("type").and_then(Value::as_str) == Some("BackForwardCacheRestore");
+        if let Some(entry) = self.targets.find_mut(target.as_str()).filter(|_| is_restored) {
+            entry.frames.knowledge = Knowledge::Asked;
         }
         self.send(Some(session), "Page.getFrameTree", json!({}), Errand::LearnFrames(target.clone()), now);
     }
@@ -241,6 +241,10 @@ impl Mux {
         let Some(target) = target.filter(|_| need != FrameNeed::None && self.house.is_some()) else {
             return false;
         };
+        let is_known = |entry: &TargetEntry| entry.frames.knowledge == Knowledge::Known;
+        if need == FrameNeed::Own && self.targets.find(target.as_str()).is_some_and(is_known) {
+            return false;
+        }
         self.follow_frames(&target, now);
         let Some(entry) = self.targets.find(target.as_str()) else { return false };
         let is_asked = |knowledge: Knowledge| knowledge == Knowledge::Asked;
@@ -275,13 +279,13 @@ impl Mux {
     }
 
     /// A client sends a frame of a page somewhere: every redirect on the way is judged.
-    pub(crate) fn note_sent_frame(&mut self, command: &Command<'_>, frame: &str, now: Instant) {
+    pub(crate) fn note_sent_frame(&mut self, command: &Command<'_>, frame: Option<&str>, now: Instant) {
         let target =
             self.sessions.find(command.session.as_str()).and_then(|session| session.target().cloned());
         let Some(target) = target else { return };
         let Some(entry) = self.targets.find_mut(target.as_str()) else { return };
         if entry.sent_frames.len() < FRAMES_SENT {
-            entry.sent_frames.insert(frame.to_owned());
+            entry.sent_frames.insert(frame.unwrap_or(target.as_str()).to_owned());
         }
         if let Some(session) = self.house_session_on(&target) {
             self.hold_documents_of(&session, now);

@@ -7,9 +7,12 @@ use serde_json::Value;
 use tabwire_wire::CdpSessionId;
 
 use crate::mux::Mux;
-use crate::page_frames::Knowledge;
+use crate::page_frames::{Knowledge, is_blank};
 use crate::session_watch::{SeenRequest, SessionWatch};
 use crate::target_entry::TargetEntry;
+
+/// What browsers call the context of a message whose document is gone.
+const GONE_CONTEXT: &str = "0";
 
 /// The ids that a command or event names parts of pages with.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -83,8 +86,10 @@ pub enum NamedFrame<'a> {
         /// Whether it is the target's main frame.
         is_main: bool,
     },
-    /// It names one that nobody has told of.
+    /// It names an execution context that nobody has told of.
     Unknown,
+    /// It names a frame that is not there, or a context that is gone.
+    Missing,
 }
 
 /// The frames, requests and streams around one command or event.
@@ -168,9 +173,11 @@ impl<'a> GuardedParts<'a> {
         let View { mux, entry, .. } = self.view?;
         let mut seen = self.own_frames()?;
         let root = mux.root_url(entry?);
-        let sites: Vec<&str> = seen.urls.iter().chain([&root]).map(|url| site_of(url)).collect();
+        let own = seen.urls.iter().chain([&root]).filter(|url| !is_blank(url));
+        let sites: Vec<&str> = own.map(|url| site_of(url)).collect();
         for other in mux.targets.iter().filter(|other| matches!(other.target_type(), "page" | "iframe")) {
-            let known: Vec<&str> = other.frames.addresses().chain([mux.root_url(other)]).collect();
+            let known = other.frames.addresses().chain([mux.root_url(other)]);
+            let known: Vec<&str> = known.filter(|url| !is_blank(url)).collect();
             let is_near = known.iter().any(|url| sites.contains(&site_of(url)));
             // What is in a page of the same site is not known unless it is followed.
             seen.has_unknown |= is_near && other.frames.knowledge != Knowledge::Known;
@@ -192,10 +199,14 @@ impl<'a> GuardedParts<'a> {
         let frames = contexts.iter().map(of_context).chain(names.frame_id.as_deref().map(Some));
         for frame in frames {
             is_named = true;
-            is_main |= frame.is_some_and(|frame| self.is_main(frame));
-            match frame.and_then(|frame| self.frame(frame)) {
+            let Some(frame) = frame else {
+                let is_gone = contexts.iter().any(|id| id.as_deref() == Some(GONE_CONTEXT));
+                return if is_gone { NamedFrame::Missing } else { NamedFrame::Unknown };
+            };
+            is_main |= self.is_main(frame);
+            match self.frame(frame) {
                 Some(url) => urls.extend(url),
-                None => return NamedFrame::Unknown,
+                None => return NamedFrame::Missing,
             }
         }
         if is_named { NamedFrame::Known { urls, is_main } } else { NamedFrame::Main }
@@ -208,6 +219,27 @@ impl<'a> GuardedParts<'a> {
         let mut urls = vec![mux.frame_url(entry?, frame)?];
         urls.extend(mux.frame_moves.of_frame(frame, since)?);
         Some(urls)
+    }
+
+    /// The URL of the frame around the one that is named, or around the target: an outer none when that is a page, an
+    /// inner one when it is not known.
+    #[must_use]
+    pub fn embedder(&self) -> Option<Option<&'a str>> {
+        let View { mux, entry, .. } = self.view?;
+        let entry = entry?;
+        let named = self.names.and_then(|names| names.frame_id.as_deref()).unwrap_or(entry.id.as_str());
+        if let Some(parent) = entry.frames.parent(named) {
+            return Some(mux.frame_url(entry, parent));
+        }
+        if named == entry.id.as_str() && entry.target_type() == "page" {
+            return None;
+        }
+        let around = || {
+            let part = mux.targets.find(named).filter(|part| part.target_type() == "iframe")?;
+            let parent = mux.targets.find(part.text("parentId")?)?;
+            mux.frame_url(parent, part.text("parentFrameId")?)
+        };
+        Some(around())
     }
 
     /// Whether a frame is the target's main frame.
@@ -263,7 +295,7 @@ impl Mux {
         // Frames are not nested deeper than there are targets.
         for _ in 0..64 {
             let own = entry.page_url.as_deref().or_else(|| entry.text("url")).unwrap_or_default();
-            if !crate::page_frames::is_blank(own) || entry.target_type() != "iframe" {
+            if !is_blank(own) || entry.target_type() != "iframe" {
                 return own;
             }
             let Some(parent) = entry.text("parentId").and_then(|parent| self.targets.find(parent)) else {

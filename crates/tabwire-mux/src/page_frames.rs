@@ -90,6 +90,11 @@ impl PageFrames {
         self.remote.iter().map(String::as_str)
     }
 
+    /// The frame around a frame.
+    pub(crate) fn parent(&self, frame: &str) -> Option<&str> {
+        self.frames.get(frame)?.parent.as_deref()
+    }
+
     /// The URL that a frame is judged by: its own, or that of the frame above when it has none of its own. Empty when
     /// that is the target's own.
     pub(crate) fn address(&self, frame: &str) -> Option<&str> {

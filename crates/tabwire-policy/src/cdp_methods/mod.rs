@@ -116,12 +116,6 @@ impl MethodRule {
     pub fn is_destructive(method: &str) -> bool {
         DESTRUCTIVE.contains(&method)
     }
-
-    /// Whether frames of its target have to be known before it can be judged.
-    #[must_use]
-    pub const fn needs_frames(self) -> bool {
-        matches!(self.reach, Reach::Frame | Reach::Document | Reach::Page | Reach::Navigation)
-    }
 }
 
 #[cfg(test)]

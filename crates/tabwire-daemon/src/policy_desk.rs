@@ -385,21 +385,6 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_judged_by_host_at_any_port_that_a_rule_names() {
-        let (_home, paths) = world();
-        let desk = PolicyDesk::open(&paths).expect("a desk");
-        let grant =
-            Stance::Grant { capabilities: Capabilities::NONE.with(Capability::Read), term: Term::Always };
-        let granted = Site::read("http://a.localhost:4711").expect("a site");
-        let denied = Site::read_denied("bank.test").expect("a site");
-        desk.change(|ledger, time| ledger.add(granted, grant, time, "a test")).expect("granted");
-        desk.change(|ledger, time| ledger.add(denied, Stance::Deny, time, "a test")).expect("denied");
-        let may = |profile, host| desk.allows_host(profile, "default", host, Capability::Read);
-        assert!(may(Profile::Guarded, "a.localhost") && !may(Profile::Guarded, "b.localhost"));
-        assert!(may(Profile::Open, "b.localhost") && !may(Profile::Open, "bank.test"));
-    }
-
-    #[test]
     fn grants_are_there_after_a_restart_and_closed_to_others() {
         let (_home, paths) = world();
         let desk = PolicyDesk::open(&paths).expect("a desk");

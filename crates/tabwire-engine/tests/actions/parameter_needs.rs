@@ -181,7 +181,7 @@ fn every_parameter_that_takes_text_is_classified_and_its_needs_follow() {
         let shown =
             variants.iter().filter_map(|variant| needs(variant).ok()).any(|needs| holds(class, &needs));
         if !shown {
-            let all: Vec<_> = variants.iter().map(|variant| needs(variant)).collect();
+            let all: Vec<_> = variants.iter().map(needs).collect();
             faults.push(format!("{} {name}: {class} is not needed: {all:?}", action.name));
         }
     });

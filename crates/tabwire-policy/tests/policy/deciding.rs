@@ -259,4 +259,11 @@ fn a_cookie_is_judged_by_its_host_whatever_the_scheme_and_port() {
     ] {
         assert_eq!(allowed(domain), is_allowed, "{domain:?}");
     }
+    // An open session leaves out what was denied.
+    let open = |domain: &str| {
+        let (profile, address) = (Profile::Open, &Address::of_cookie_domain(domain));
+        let question = Question { profile, address, capability: Capability::Read, session: None, now: 0 };
+        book.decide(&question).is_allowed()
+    };
+    assert!(open("localhost") && !open("bank.example") && !open("169.254.169.254"));
 }

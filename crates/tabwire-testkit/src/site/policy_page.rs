@@ -12,8 +12,8 @@ pub(super) fn find(question: Question<'_>) -> Option<Reply> {
         // `?frame=URL` puts a frame in, `?fetch=URL` sends a request that the page cannot read.
         "/policy/page" => Reply::page("Own page", &own_page(question)),
         "/policy/secret" => Reply::page(&format!("{CANARY}-title"), &secret_page())
-            .with("set-cookie", &format!("secret={CANARY}-cookie; HttpOnly; Path=/"))
-            .with("x-secret", &format!("{CANARY}-header")),
+            .with("set-cookie", format!("secret={CANARY}-cookie; HttpOnly; Path=/"))
+            .with("x-secret", format!("{CANARY}-header")),
         "/policy/secret-data" => Reply::text(format!("{CANARY}-data")),
         _ => return None,
     })

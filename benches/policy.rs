@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+use tabwire_engine::ACTIONS;
 use tabwire_policy::{Address, Capabilities, Capability, Ledger, MethodRule, PolicyFile, Profile, Question};
 use tabwire_policy::{Rulebook, Site, Stance, Term};
 use tabwire_testkit::bench::{Sample, micros};
@@ -67,6 +69,18 @@ fn main() {
         black_box(urls.iter().all(|url| judge(&book, url, Profile::Guarded)));
     });
     println!("{FRAMES} frames, once for each change of one: {}", micros(frames));
+    // What an action needs is computed from its parameters with every call.
+    for (name, params) in [
+        ("click", json!({"target": "e12"})),
+        ("route", json!({"url": "*/api/*", "body": "{}", "header": ["x-own: 1"]})),
+    ] {
+        let action = ACTIONS.iter().find(|action| action.name == name).expect("an action");
+        let needs = per_round(|| {
+            let needs = action.needs(&params).expect("valid parameters");
+            black_box(needs.iter().all(|_| judge(&book, URL, Profile::Guarded)));
+        });
+        println!("action {name}, needs and decision: {} (limit 300 us)", micros(needs));
+    }
     let open = per_round(|| {
         black_box(judge(&book, URL, Profile::Open));
     });

@@ -107,6 +107,9 @@ fn protocol() -> Value {
     serde_json::from_slice(&body).expect("a description")
 }
 
+/// How long the connection is silent before everything that was sent counts as answered.
+const SILENCE: Duration = Duration::from_millis(700);
+
 /// What commands name on one page.
 struct Names {
     frame: String,
@@ -170,11 +173,14 @@ fn try_every_method(driven: &mut Driven, protocol: &Value, kind: Kind, session: 
         }
     }
     assert!(waiting.len() > 600, "{} methods", waiting.len());
-    // Commands that a browser never answers are not waited for; those that are refused always are.
+    // Commands that a browser never answers are not waited for; those that are refused always are. What else arrives
+    // until the connection has been silent for a moment is searched as well.
     let deadline = Instant::now() + Duration::from_secs(20);
     let is_left = |waiting: &[(u64, String, bool)]| waiting.iter().any(|(_, _, is_allowed)| !is_allowed);
-    while is_left(&waiting) {
-        let message = driven.client.read_message(deadline).expect("the endpoint is there");
+    loop {
+        let silence = Instant::now() + SILENCE;
+        let until = if is_left(&waiting) { deadline } else { silence.min(deadline) };
+        let message = driven.client.read_message(until).expect("the endpoint is there");
         let Some(message) = message else { break };
         assert!(!message.to_string().contains(CANARY), "{kind:?}: {message}");
         let Some(at) = waiting.iter().position(|(id, _, _)| message["id"] == *id) else { continue };

@@ -111,7 +111,7 @@ fn add_headers_to_own_requests(world: &World, site: &FixtureSite) {
 }
 
 #[test]
-fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
+fn c2_a_route_answers_no_request_of_a_site_where_code_may_not_run() {
     let (world, site) = (guarded(), FixtureSite::start());
     allow(&world, &[&origin(&site, "a"), "--act", "--eval"]);
     for other in OTHERS {
@@ -145,4 +145,37 @@ fn c2_a_route_or_archive_answers_no_request_of_a_site_where_code_may_not_run() {
     for world in [&world, &open] {
         world.run(&["open", "about:blank"]).succeeded();
     }
+}
+
+#[test]
+fn c2_a_replayed_archive_answers_no_request_of_a_site_where_code_may_not_run() {
+    let (world, site) = (guarded(), FixtureSite::start());
+    let own = origin(&site, "a");
+    allow(&world, &[&own, "--act", "--eval", "--upload"]);
+    let entry = |url: &str| {
+        serde_json::json!({
+            "request": {"method": "GET", "url": url, "headers": []},
+            "response": {
+                "status": 200, "headers": [{"name": "content-type", "value": "text/html"}],
+                "content": {"mimeType": "text/html", "text": "<script>new Image().src = '/framed/routed'</script>"},
+            },
+        })
+    };
+    let urls = ["a", "x.a", "b"].map(|host| site.url(host, "/framed/inner"));
+    let archive =
+        serde_json::json!({"log": {"version": "1.2", "entries": urls.each_ref().map(|url| entry(url))}});
+    std::fs::write(world.home().join("replayed.har"), archive.to_string()).expect("written");
+    world.run(&["open", &site.page("/framed?of=none")]).succeeded();
+    world.run(&["har", "replay", "replayed.har"]).succeeded();
+    for other in OTHERS {
+        let before = site.visits("/framed/inner");
+        world.run(&["open", &site.page(&format!("/framed?of={other}"))]).succeeded();
+        eventually("the server is asked for the frame", 15, || site.visits("/framed/inner") > before);
+    }
+    assert_eq!(site.visits("/framed/routed"), 0, "no code of the archive ran");
+    // The own site is answered from the archive, and its code runs.
+    let before = site.visits("/framed/inner");
+    world.run(&["open", &urls[0]]).succeeded();
+    eventually("the archive's code runs", 15, || site.visits("/framed/routed") > 0);
+    assert_eq!(site.visits("/framed/inner"), before, "the server was not asked");
 }

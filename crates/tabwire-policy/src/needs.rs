@@ -11,7 +11,7 @@ pub enum Scope {
     Tab,
     /// A URL or origin that the parameters name.
     Url(String),
-    /// Every site at once: cookies of the whole browser, scripts of later documents, headers for all hosts.
+    /// Every site at once: cookies of the whole browser, scripts of later documents, the clipboard.
     EverySite,
 }
 

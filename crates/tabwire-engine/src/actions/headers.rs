@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tabwire_policy::{Capability, Needs, Scope};
+use tabwire_policy::{Capability, Needs};
 use tabwire_wire::{ErrorCode, Failure};
 
 use crate::action::{Action, Effect, Example, Render};
@@ -46,8 +46,8 @@ impl Action for Headers {
     type Output = AddedHeaders;
 
     fn needs(&self) -> Needs {
-        // They are added to requests to every host: `Authorization`, `Cookie` and `Origin` among them.
-        Needs::tab(Capability::Act).and_if(!self.headers.is_empty(), Capability::Act, Scope::EverySite)
+        // Under a policy, each request gets them only if its own origin has `act`.
+        Needs::tab(Capability::Act)
     }
 
     async fn run(self, context: &Context) -> Result<AddedHeaders, Failure> {

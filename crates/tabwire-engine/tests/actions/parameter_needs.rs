@@ -19,8 +19,9 @@ fn holds(class: &str, needs: &Needs) -> bool {
         "target" | "tab" | "text" | "pattern" | "file_read" => true,
         "code" | "response" | "request" => needs.has(Capability::Eval),
         "url" | "origin" | "target_or_url" => names_url(),
-        "domain" | "header" => every_site(),
-        "permission" => needs.has(Capability::Act),
+        "domain" => every_site(),
+        // Each request gets a header only where its own origin has `act`.
+        "permission" | "header" => needs.has(Capability::Act),
         "file_written" => needs.has(Capability::Download),
         "file_given" => needs.has(Capability::Upload),
         "file_written_or_given" => needs.has(Capability::Download) || needs.has(Capability::Upload),
@@ -245,7 +246,7 @@ fn needs_of_the_findings_follow_from_their_parameters() {
         ("pdf", json!({"output": "a.pdf"}), vec!["download Page", "read Page"]),
         ("screenshot", json!({"output": "a.png"}), vec!["download Page", "read Page"]),
         ("headers", json!({}), vec!["act Tab"]),
-        ("headers", json!({"headers": ["Cookie: a"]}), vec!["act EverySite", "act Tab"]),
+        ("headers", json!({"headers": ["Cookie: a"]}), vec!["act Tab"]),
         ("emulate", json!({"viewport": "390x844"}), vec!["act Tab"]),
         ("emulate", json!({"grant": ["geolocation"]}), vec!["act Page", "act Tab"]),
         (

@@ -58,11 +58,19 @@ pub(crate) fn is_running(pid: i32) -> bool {
     Process::find(pid).is_some()
 }
 
-/// Sends a signal; a process that is gone is none of our business.
+/// Sends a signal, if the process is there. Waits until a process that is stopped has stopped: its threads go on until
+/// the kernel has interrupted each of them.
 pub(crate) fn signal(pid: i32, signal: Signal) {
-    if let Some(pid) = Pid::from_raw(pid) {
-        let _ = rustix::process::kill_process(pid, signal);
+    let Some(process) = Pid::from_raw(pid) else { return };
+    let sent = rustix::process::kill_process(process, signal);
+    if sent.is_ok() && signal == Signal::STOP {
+        eventually("a stopped process stands still", 10, || is_stopped(pid));
     }
+}
+
+fn is_stopped(pid: i32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && line.contains('T'))
 }
 
 /// Kills a process without asking it, and waits until it is gone.

@@ -14,7 +14,6 @@ mod rust_code;
 mod setup;
 mod soak;
 mod source_tree;
-mod start_order;
 mod step;
 mod test_code;
 mod test_command;
@@ -35,7 +34,6 @@ Usage: cargo xtask <command>
   soak [--minutes N] [--seed N]
                      live through faults at random, 10 minutes unless told; fails when something grows
   gen                write the generated reference pages under docs/reference
-  start-order        write which functions commands run, for the linker to lay side by side; needs valgrind
   tidy               run the house-rule checks and print what they find
   help               this text";
 
@@ -63,8 +61,7 @@ fn run(arguments: &[String]) -> Result<(), Trouble> {
         "soak" => soak::run(&repository, rest),
         "gen" if rest.is_empty() => reference::write_all(&repository),
         "tidy" if rest.is_empty() => tidy::print_all(&repository),
-        "start-order" if rest.is_empty() => start_order::run(&repository),
-        "gen" | "tidy" | "start-order" => Err(Trouble::Usage(format!("`{command}` takes no arguments"))),
+        "gen" | "tidy" => Err(Trouble::Usage(format!("`{command}` takes no arguments"))),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             Ok(())

@@ -10,6 +10,7 @@ use tabwire_policy::{Effect, MethodRule, Reach};
 use crate::chromium::Chromium;
 use crate::policy::allow;
 use crate::policy_cdp::{Driven, origin};
+use crate::policy_corpus::files_with_canary;
 
 const CANARY: &str = "CANARY";
 
@@ -235,4 +236,10 @@ fn h2_m8_every_method_of_the_installed_browser_is_allowed_or_refused_as_the_rule
     driven.world.run(&["grants", "revoke", &other, "--without-terminal"]).succeeded();
     names.frame = main(&mut driven, &page);
     try_every_method(&mut driven, &protocol, Kind::Ungranted, &page, &names);
+    // Neither the log nor any other file of Tabwire's has it.
+    let Driven { world, client, .. } = driven;
+    drop(client);
+    world.run(&["daemon", "stop"]).succeeded();
+    let found = files_with_canary(world.home());
+    assert!(found.is_empty(), "files hold a canary: {found:?}");
 }

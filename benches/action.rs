@@ -7,11 +7,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketAddress};
+use tabwire_api::CdpSessionId;
+use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketUrl};
 use tabwire_engine::page_agent;
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::{BareBrowser, Peer, Sample, TabwireWorld, empty_program, micros, ratio, timed};
-use tabwire_wire::CdpSessionId;
 
 const ROUNDS: usize = 100;
 const LIMIT: Duration = Duration::from_secs(20);
@@ -138,7 +138,7 @@ fn main() {
     let bare = BareBrowser::start(&browser_program());
     let tasks = TaskGroup::new();
     let connection = runtime.block_on(async {
-        let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
+        let address = WebSocketUrl::parse(&bare.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("connected");
         Connection::start(source, sink, &tasks)
     });

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::pipe::{PipeFlags, pipe_with};
 use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, TargetId};
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
 use tabwire_cdp::{CdpSession, Connection, PipeSink, PipeSource, TaskGroup};
 use tabwire_testkit::bench::{Sample, TabwireWorld, detached, micros, ratio};
-use tabwire_wire::{CdpSessionId, TargetId};
 
 const ROUNDS: usize = 8;
 const BLOCKS: usize = 20;

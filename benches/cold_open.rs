@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{Connection, TaskGroup, WebSocketUrl};
 
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld};
 
@@ -17,7 +17,7 @@ fn main() {
         let browser = BareBrowser::start(&browser_program());
         runtime.block_on(async {
             let tasks = TaskGroup::new();
-            let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+            let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
             let (source, sink) = address.connect().await.expect("connected");
             let connection = Connection::start(source, sink, &tasks);
             connection

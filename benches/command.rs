@@ -7,9 +7,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+use tabwire_api::CdpSessionId;
+use tabwire_cdp::{Connection, TaskGroup, WebSocketUrl};
 use tabwire_testkit::bench::{BareBrowser, Peer, Sample, TabwireWorld, empty_program, micros, timed};
-use tabwire_wire::CdpSessionId;
 
 const ROUNDS: usize = 200;
 
@@ -20,7 +20,7 @@ fn main() {
     let bare = BareBrowser::start(&browser_program());
     let tasks = TaskGroup::new();
     let (connection, page) = runtime.block_on(async {
-        let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
+        let address = WebSocketUrl::parse(&bare.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("connected");
         let connection = Connection::start(source, sink, &tasks);
         let browser = connection.browser();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tabwire_testkit::Site;
-use tabwire_testkit::bench::{McpClient, McpDeed, McpPeer, Sample, TabwireWorld, micros, ratio};
+use tabwire_testkit::bench::{McpClient, McpOperation, McpPeer, Sample, TabwireWorld, micros, ratio};
 
 /// Each server is called for so long, so many times at most, before any call is counted: what scripts of a server run
 /// in the page is compiled by then.
@@ -34,10 +34,10 @@ fn main() {
         println!("no peer is installed: run `npm ci --ignore-scripts` in benches/peers");
     }
     for (deed, tool, arguments) in [
-        (McpDeed::Eval, "eval", json!({"expression": "1"})),
-        (McpDeed::GetText, "get_text", json!({})),
-        (McpDeed::Snapshot, "snapshot", json!({})),
-        (McpDeed::Click, "click", json!({"selector": "#b1"})),
+        (McpOperation::Eval, "eval", json!({"expression": "1"})),
+        (McpOperation::GetText, "get_text", json!({})),
+        (McpOperation::Snapshot, "snapshot", json!({})),
+        (McpOperation::Click, "click", json!({"selector": "#b1"})),
     ] {
         let mut sample = Sample::default();
         let mut theirs: Vec<Option<Sample>> = peers.iter().map(|_| Some(Sample::default())).collect();

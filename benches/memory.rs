@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{Connection, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{Connection, TaskGroup, WebSocketUrl};
 
 use tabwire_testkit::bench::TabwireWorld;
 
@@ -36,7 +36,7 @@ fn main() {
     runtime.block_on(async {
         let tasks = TaskGroup::new();
         let (source, sink) =
-            WebSocketAddress::parse(&address).expect("an address").connect().await.expect("connected");
+            WebSocketUrl::parse(&address).expect("an address").connect().await.expect("connected");
         let connection = Connection::start(source, sink, &tasks);
         let browser = connection.browser();
         let limit = Duration::from_secs(30);

@@ -5,9 +5,9 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
+use tabwire_api::ClientId;
 use tabwire_mux::{ClientOptions, Mux, Output};
 use tabwire_testkit::bench::{Sample, micros};
-use tabwire_wire::ClientId;
 
 const CLIENT: ClientId = ClientId(1);
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
+use tabwire_api::CdpSessionId;
 use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
-use tabwire_cdp::websocket::{handshake_answer, serve};
-use tabwire_cdp::{CdpSession, Connection, FrameSink, FrameSource, TaskGroup, WebSocketAddress};
+use tabwire_cdp::websocket::{handshake_accept, serve};
+use tabwire_cdp::{CdpSession, Connection, FrameSink, FrameSource, TaskGroup, WebSocketUrl};
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros, ratio};
-use tabwire_wire::CdpSessionId;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -68,7 +68,7 @@ async fn run() {
 
 async fn over_websocket(address: &str, tasks: &TaskGroup) -> Connection {
     let (source, sink) =
-        WebSocketAddress::parse(address).expect("an address").connect().await.expect("connected");
+        WebSocketUrl::parse(address).expect("an address").connect().await.expect("connected");
     Connection::start(source, sink, tasks)
 }
 
@@ -159,14 +159,14 @@ impl BareLine {
             let lines = head.lines().filter_map(|line| line.split_once(": "));
             lines.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
         };
-        let accept = handshake_answer(header).expect("a handshake");
+        let accept = handshake_accept(header).expect("a handshake");
         let switch = format!(
             "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {accept}\r\n\r\n"
         );
         stream.write_all(switch.as_bytes()).await.expect("written");
         let (source, sink) = serve(Box::new(stream), BROWSER_MESSAGE_CEILING);
         let with = json!({"tab": tab, "method": "Runtime.evaluate", "params": {"expression": "1"}});
-        Self { source, sink, question: json!({"id": 1, "do": "send", "with": with}).to_string() }
+        Self { source, sink, question: json!({"id": 1, "command": "send", "params": with}).to_string() }
     }
 
     async fn call(&mut self) {
@@ -304,7 +304,7 @@ async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
             })
             .collect();
         for one in begun {
-            one.answer().await.expect("an answer");
+            one.response().await.expect("an answer");
         }
         ask(&page, "Runtime.evaluate", json!({"expression": "1"})).await;
         if round > 0 {

@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tabwire_engine::ACTIONS;
-use tabwire_policy::{Address, Capabilities, Capability, Ledger, MethodRule, PolicyFile, Profile, Question};
-use tabwire_policy::{Rulebook, Site, Stance, Term};
+use tabwire_policy::{
+    AccessRequest, Capabilities, Capability, GrantList, MethodRule, PageUrl, PolicyFile, Profile,
+};
+use tabwire_policy::{EntryKind, GrantTerm, Policy, Site};
 use tabwire_testkit::bench::{Sample, micros};
 
 const ROUNDS: u32 = 20_000;
@@ -28,24 +30,24 @@ fn per_round(mut work: impl FnMut()) -> Duration {
 }
 
 /// Fifty rules and fifty grants, of which the last allows.
-fn rulebook() -> Rulebook {
+fn rulebook() -> Policy {
     let mut text = String::new();
     for number in 0..RULES {
         let _ = writeln!(text, "[[rule]]\nsite = \"https://*.rule{number}.example/app\"\nallow = [\"act\"]");
     }
-    let mut ledger = Ledger::default();
+    let mut ledger = GrantList::default();
     for number in 0..RULES {
-        let stance = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
-        let site = Site::read(&format!("https://site{number}.example")).expect("a site");
+        let stance = EntryKind::Grant { capabilities: Capabilities::EVERYTHING, term: GrantTerm::Always };
+        let site = Site::parse(&format!("https://site{number}.example")).expect("a site");
         ledger.add(site, stance, 0, "a bench").expect("room");
     }
-    Rulebook { file: PolicyFile::read(&text).expect("a policy"), ledger, ..Rulebook::default() }
+    Policy { file: PolicyFile::parse(&text).expect("a policy"), grants: ledger, ..Policy::default() }
 }
 
-fn judge(rulebook: &Rulebook, url: &str, profile: Profile) -> bool {
-    let address = Address::read(url);
+fn judge(rulebook: &Policy, url: &str, profile: Profile) -> bool {
+    let address = PageUrl::parse(url);
     let question =
-        Question { profile, address: &address, capability: Capability::Read, session: None, now: 1 };
+        AccessRequest { profile, url: &address, capability: Capability::Read, session: None, now: 1 };
     rulebook.decide(&question).is_allowed()
 }
 

@@ -4,15 +4,15 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tabwire_api::TargetId;
 use tabwire_browser::{KeepRequest, LaunchSpec, keeper_client, new_browser_id, new_instance_id};
 use tabwire_cdp::{
-    CdpSession, Connection, PipeSink, PipeSource, TaskGroup, WebSocketAddress, channel_pair,
+    CdpSession, Connection, PipeSink, PipeSource, TaskGroup, WebSocketUrl, channel_pair,
     limits::BROWSER_MESSAGE_CEILING,
 };
 use tabwire_daemon::{BrowserLink, Hub};
 use tabwire_mux::ClientOptions;
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros, ratio};
-use tabwire_wire::TargetId;
 
 const BLOCKS: usize = 20;
 const BLOCK: usize = 100;
@@ -33,7 +33,7 @@ async fn page_of(connection: &Connection) -> CdpSession {
         .await
         .and_then(|answer| answer.to())
         .expect("a session");
-    connection.session(&tabwire_wire::CdpSessionId::new(attached["sessionId"].as_str().expect("an id")))
+    connection.session(&tabwire_api::CdpSessionId::new(attached["sessionId"].as_str().expect("an id")))
 }
 
 async fn evaluate(page: &CdpSession) {
@@ -60,14 +60,14 @@ async fn pipelined(page: &CdpSession, count: usize) -> f64 {
     let mut flying = std::collections::VecDeque::with_capacity(WINDOW);
     for _ in 0..count {
         if flying.len() == WINDOW {
-            let oldest: tabwire_cdp::PendingAnswer = flying.pop_front().expect("one in flight");
-            oldest.answer().await.expect("an answer");
+            let oldest: tabwire_cdp::PendingResponse = flying.pop_front().expect("one in flight");
+            oldest.response().await.expect("an answer");
         }
         flying
             .push_back(page.begin("Runtime.evaluate", &json!({"expression": "1"}), DEADLINE).expect("sent"));
     }
     for waiting in flying {
-        waiting.answer().await.expect("an answer");
+        waiting.response().await.expect("an answer");
     }
     #[expect(clippy::cast_precision_loss, reason = "a count of thousands")]
     let operations = count as f64;
@@ -76,7 +76,7 @@ async fn pipelined(page: &CdpSession, count: usize) -> f64 {
 
 async fn over_websocket(address: &str, tasks: &TaskGroup) -> Connection {
     let (source, sink) =
-        WebSocketAddress::parse(address).expect("an address").connect().await.expect("connected");
+        WebSocketUrl::parse(address).expect("an address").connect().await.expect("connected");
     Connection::start(source, sink, tasks)
 }
 
@@ -92,7 +92,7 @@ impl Kept {
         let runtime_dir = world.home().join("runtime");
         let profile = runtime_dir.join("profiles").join(id.as_str());
         let mut spec = LaunchSpec::new(id, found.path, profile);
-        spec.throw_away = true;
+        spec.temporary = true;
         let instance = new_instance_id().expect("an id");
         let request = KeepRequest { spec, runtime_dir, instance, labels: Default::default() };
         let program = std::path::Path::new(env!("CARGO_BIN_EXE_tabwire"));

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketAddress};
+use tabwire_api::CdpSessionId;
+use tabwire_cdp::{CdpSession, Connection, TaskGroup, WebSocketUrl};
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, empty_program, micros, timed};
-use tabwire_wire::CdpSessionId;
 
 const ROUNDS: usize = 200;
 const SESSIONS: usize = 50;
@@ -58,7 +58,7 @@ fn main() {
 
 /// A page of a browser without Tabwire.
 async fn open_bare_page(bare: &BareBrowser, tasks: &TaskGroup) -> (Connection, CdpSession) {
-    let address = WebSocketAddress::parse(&bare.websocket()).expect("an address");
+    let address = WebSocketUrl::parse(&bare.websocket()).expect("an address");
     let (source, sink) = address.connect().await.expect("connected");
     let connection = Connection::start(source, sink, tasks);
     let browser = connection.browser();

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{CdpSession, Connection, EventFilter, TargetRegistry, TaskGroup, WebSocketUrl};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::{BareBrowser, Sample, TabwireWorld, micros};
 
@@ -40,9 +40,9 @@ impl Page {
     }
 
     async fn open(&mut self, url: &str) {
-        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.send("Page.navigate", &json!({"url": url})).await;
-        loaded.wait(DEADLINE).await.expect("loads");
+        loaded.next_within(DEADLINE).await.expect("loads");
         let tree = self.send("Page.getFrameTree", &json!({})).await;
         let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
         self.world = self.send("Page.createIsolatedWorld", &world).await["executionContextId"].clone();
@@ -68,7 +68,7 @@ impl Page {
 async fn compare(site: &Site) {
     let browser = BareBrowser::start(&browser_program());
     let tasks = TaskGroup::new();
-    let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+    let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
     let (source, sink) = address.connect().await.expect("connected");
     let connection = Connection::start(source, sink, &tasks);
     let mut page = Page::attach(&connection).await;

@@ -1,16 +1,16 @@
-// The service worker: every listener, at top level, so that Chrome can wake it for each. Knows who is to be told, and
-// nothing of what is done then. It may be ended at any moment, so nothing here is remembered in memory alone.
+// The service worker. It registers every listener at top level, so that Chrome can wake it for each event. Chrome may stop
+// it at any moment, so all state is in storage too.
 
-import { showBadge } from "./badge.js";
-import * as debuggee from "./debuggee.js";
-import * as groups from "./groups.js";
-import * as link from "./link.js";
-import * as news from "./news.js";
-import * as outbox from "./outbox.js";
-import * as settled from "./settled.js";
-import * as sharing from "./sharing.js";
-import * as tabs from "./tabs.js";
-import { answerView } from "./view.js";
+import { showBadge } from "./ui/badge.js";
+import * as debuggee from "./tabs/debuggee.js";
+import * as groups from "./tabs/groups.js";
+import * as link from "./link/link.js";
+import * as notifications from "./link/notifications.js";
+import * as outbox from "./link/outbox.js";
+import * as eventBarrier from "./link/event_barrier.js";
+import * as sharing from "./tabs/sharing.js";
+import * as tabs from "./tabs/tabs.js";
+import { handleView } from "./ui/view.js";
 
 /** The alarm that brings a sleeping worker back; Chrome allows no shorter period. */
 const WAKE_ALARM = "wake";
@@ -21,13 +21,13 @@ chrome.runtime.onStartup.addListener(() => wake());
 chrome.alarms.onAlarm.addListener(() => wake());
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
   if (!isOwnView(sender)) return false;
-  answerView(message).then(answer);
+  handleView(message).then(answer);
   return true;
 });
 
 chrome.debugger.onEvent.addListener((source, method, params) => debuggee.onEvent(source, method, params));
 chrome.debugger.onDetach.addListener((source, reason) => debuggee.onDetach(source, reason));
-chrome.storage.session.onChanged.addListener((changes) => settled.onStored(changes));
+chrome.storage.session.onChanged.addListener((changes) => eventBarrier.onStored(changes));
 
 chrome.tabs.onCreated.addListener((tab) => tabs.onCreated(tab));
 chrome.webNavigation.onCreatedNavigationTarget.addListener((popup) => tabs.onPopup(popup));
@@ -39,9 +39,9 @@ chrome.tabs.onReplaced.addListener((added, removed) => tabs.onReplaced(added, re
 
 chrome.tabGroups.onRemoved.addListener((group) => groups.onGone(group));
 
-outbox.onFlood((tab) => debuggee.letGoOfFlood(tab));
+outbox.onFlood((tab) => debuggee.detachFlooding(tab));
 sharing.onChange(() => showBadge());
-news.onChange(() => {
+notifications.onChange(() => {
   showBadge();
   groups.arrange();
 });

@@ -1,8 +1,7 @@
-// The options page: pairing, which tabs and sites can be driven, the policy, what was refused. Knows nothing beyond what
-// the worker says.
+// The options page: pairing, shared tabs, blocked sites, policy, denials, log.
 
-import { fill, grantRow, make, refusalRow, say } from "../element.js";
-import { isMarkAlone } from "../settled.js";
+import { fill, grantRow, make, denialRow, say } from "../ui/element.js";
+import { isBarrierOnly } from "../link/event_barrier.js";
 
 const part = (id) => document.getElementById(id);
 const modes = [...document.querySelectorAll("input[name=mode]")];
@@ -18,21 +17,21 @@ async function ask(request) {
 function show(state) {
   const { connected, daemon, host, manual, paused } = state;
   const paired = connected ? `Connected to Tabwire ${daemon?.version ?? ""}.` : "Not connected.";
-  const rests = paused ? " Everything is paused; the popup lets it go on." : "";
+  const rests = paused ? " Automation is paused; resume it in the popup." : "";
   say(part("pairing"), paired + rests, connected && !paused ? "good" : "warning");
-  part("host").textContent = (!connected && state.goodbye) || hostSentence(host, manual);
+  part("host").textContent = (!connected && state.rejection) || hostSentence(host, manual);
   for (const mode of modes) mode.checked = mode.value === state.mode;
   showAccess(state);
   showSites(state.blocked.join("\n"));
   showPolicy(state);
-  fill(part("refusals"), state.refusals.map(refusalRow), part("no-refusals"), "Nothing was refused.");
+  fill(part("refusals"), state.refusals.map(denialRow), part("no-refusals"), "Nothing was refused.");
   fill(part("log"), state.log.map(logRow), part("no-log"), "Nothing happened yet.");
   part("version").textContent = chrome.runtime.getManifest().version;
   part("install").textContent = state.install;
-  part("left-out").textContent = state.leftOut > 0 ? `, ${state.leftOut} events left out` : "";
+  part("left-out").textContent = state.droppedEvents > 0 ? `, ${state.droppedEvents} events dropped` : "";
 }
 
-/** Puts the list of sites there, unless it was edited: what somebody typed is not taken away. */
+/** Shows the list of sites, unless the user has edited it. */
 function showSites(list) {
   const field = part("blocked");
   if (document.activeElement !== field && field.value === shownSites) field.value = list;
@@ -47,7 +46,7 @@ function hostSentence(host, manual) {
 
 function showAccess({ files, incognito }) {
   part("files").textContent = files
-    ? "Pages of files can be shared: Chrome's “Allow access to file URLs” is on."
+    ? "File URLs can be shared: Chrome's “Allow access to file URLs” is on."
     : "Pages of files cannot be shared, and no file can be uploaded: Chrome's “Allow access to file URLs” is off.";
   part("incognito").textContent = incognito
     ? "Private windows are allowed by Chrome, and not touched: the extension does not run in them."
@@ -67,7 +66,7 @@ function policySentence(policy) {
   if (!policy) return "";
   if (policy.fault) return policy.fault;
   const unlisted = policy.unlisted === "deny" ? "refused" : "asked about";
-  return `What nothing is said about is ${unlisted}. Rules are in ${policy.file}.`;
+  return `Unlisted sites are ${unlisted}. Rules are in ${policy.file}.`;
 }
 
 function ruleRow({ site, allow, ask: asked, deny }) {
@@ -86,11 +85,11 @@ function logRow({ when, sentence }) {
 async function keepOut() {
   const wanted = part("blocked").value.split("\n").map((line) => line.trim()).filter((line) => line !== "");
   part("keep-out").focus();
-  // What is kept takes its place.
+  // The saved list replaces the text.
   shownSites = part("blocked").value;
   const { blocked } = await ask({ ask: "sites", blocked: wanted });
   const lost = wanted.length - blocked.length;
-  say(part("sites-state"), lost > 0 ? `Kept ${blocked.length}; ${lost} of the lines say no host, or one twice, or are too many.` : `Kept ${blocked.length}.`, lost > 0 ? "warning" : "good");
+  say(part("sites-state"), lost > 0 ? `Saved ${blocked.length}; ${lost} lines are no host, duplicates, or over the limit.` : `Saved ${blocked.length}.`, lost > 0 ? "warning" : "good");
 }
 
 part("connect").addEventListener("click", () => ask({ ask: "connect" }));
@@ -103,5 +102,5 @@ part("manual").addEventListener("submit", (event) => {
   ask({ ask: "pair", manual });
 });
 for (const mode of modes) mode.addEventListener("change", () => ask({ ask: "mode", mode: mode.value }));
-chrome.storage.onChanged.addListener((changes) => isMarkAlone(changes) || ask({ ask: "state" }));
+chrome.storage.onChanged.addListener((changes) => isBarrierOnly(changes) || ask({ ask: "state" }));
 ask({ ask: "state" });

@@ -1,22 +1,21 @@
-// The popup: how things stand, questions and their answers, sharing this tab, stopping everything. Knows nothing beyond
-// what the worker says.
+// The popup: connection, open approvals, sharing this tab, pausing.
 
-import { button, fill, grantRow, make, refusalRow, say } from "../element.js";
-import { isMarkAlone } from "../settled.js";
+import { button, fill, grantRow, make, denialRow, say } from "../ui/element.js";
+import { isBarrierOnly } from "../link/event_barrier.js";
 import { countDown, questionCards } from "./question.js";
 
 const part = (id) => document.getElementById(id);
 const SECOND_MS = 1_000;
-const CANCELLED = "You pressed Cancel on the browser's bar: those tabs are not shared any more, and nothing is driven until you let it go on.";
+const CANCELLED = "You pressed Cancel on the browser's bar. Those tabs are no longer shared, and automation is paused until you press Resume.";
 
-/** Questions that were answered here, until the news say what became of them. */
+/** Approvals that were answered here, until a notification shows the outcome. */
 const answered = new Map();
 let held = false;
 
 async function ask(request) {
   const state = await chrome.runtime.sendMessage(request);
   show(state);
-  if (state.failed) tellOutcome(state.failed, "warning");
+  if (state.failed) showOutcome(state.failed, "warning");
 }
 
 function show(state) {
@@ -27,28 +26,28 @@ function show(state) {
   showGrants(state);
   showRefusals(state);
   const pause = part("pause");
-  pause.textContent = state.paused ? "Go on" : "Pause everything";
+  pause.textContent = state.paused ? "Resume" : "Pause everything";
   pause.onclick = () => ask({ ask: "pause", paused: !state.paused });
 }
 
-function showConnection({ connected, paused, host, manual, goodbye }) {
+function showConnection({ connected, paused, host, manual, rejection }) {
   const connection = part("connection");
-  const standing = part("standing");
+  const currentState = part("standing");
   const isPaired = host === "found" || manual;
-  const away = goodbye || (isPaired ? "Tabwire does not run. It starts with any `tabwire` command." : "Run `tabwire extension install`, or pair by hand in the options.");
-  standing.textContent = paused === "cancelled" ? CANCELLED : connected ? "" : away;
-  standing.hidden = standing.textContent === "";
+  const away = rejection || (isPaired ? "Tabwire is not running. Any `tabwire` command starts it." : "Run `tabwire extension install`, or pair by hand in the options.");
+  currentState.textContent = paused === "cancelled" ? CANCELLED : connected ? "" : away;
+  currentState.hidden = currentState.textContent === "";
   if (paused) say(connection, "paused", "warning");
   else if (connected) say(connection, "connected", "good");
-  else say(connection, goodbye ? "not connected" : isPaired ? "not running" : "not paired", "warning");
+  else say(connection, rejection ? "not connected" : isPaired ? "not running" : "not paired", "warning");
 }
 
 function showQuestions({ approvals, decided }) {
   for (const one of decided.filter(({ id }) => answered.has(id))) {
     const chosen = answered.get(one.id);
     answered.delete(one.id);
-    if (chosen === one.answer) tellOutcome(`${one.site}: ${WORDS.get(one.answer)}.`, "good");
-    else tellOutcome(`${one.site}: ${WORDS.get(one.answer)}, answered first by ${one.by}.`, "warning");
+    if (chosen === one.answer) showOutcome(`${one.site}: ${WORDS.get(one.answer)}.`, "good");
+    else showOutcome(`${one.site}: ${WORDS.get(one.answer)}, answered first by ${one.by}.`, "warning");
   }
   part("questions-section").hidden = approvals.length === 0;
   const list = part("questions");
@@ -71,7 +70,7 @@ function answer(question, chosen) {
   ask({ ask: "answer", question, answer: chosen });
 }
 
-function tellOutcome(text, look) {
+function showOutcome(text, look) {
   const outcome = part("outcome");
   outcome.hidden = false;
   say(outcome, text, `notice ${look}`);
@@ -88,18 +87,18 @@ function showFront({ front, mode, paused }) {
 }
 
 function frontSentence(front, mode, paused) {
-  if (!front) return "There is no tab here.";
+  if (!front) return "No tab.";
   if (front.restricted) return restrictedSentence(front.url);
-  if (front.blocked) return "You keep everybody out of this site; see the options.";
-  if (paused) return "Everything is paused: nobody sees it.";
+  if (front.blocked) return "You block this site; see the options.";
+  if (paused) return "Everything is paused: agents cannot see it.";
   if (mode === "all") return "Every ordinary tab is shared; see the options.";
   if (front.shared === "agent") return `Opened for ${front.agent ?? "the agent"}.`;
-  return front.shared ? "Shared: it can be read and driven." : "Not shared: nobody sees it.";
+  return front.shared ? "Shared: agents can read and use it." : "Not shared with agents.";
 }
 
 function restrictedSentence(url) {
   if (url.startsWith("file:")) return "A file: switch on “Allow access to file URLs” at chrome://extensions to share it.";
-  return "Chrome lets no extension into this kind of page.";
+  return "Chrome keeps extensions out of this page.";
 }
 
 function showTabs({ tabs, paused, mode }) {
@@ -125,12 +124,12 @@ function showGrants({ grants, connected }) {
 
 function showRefusals({ refusals }) {
   part("refusal-count").textContent = refusals.length > 0 ? String(refusals.length) : "";
-  fill(part("refusals"), refusals.slice(0, 10).map(refusalRow), part("no-refusals"), "Nothing was refused.");
+  fill(part("refusals"), refusals.slice(0, 10).map(denialRow), part("no-refusals"), "Nothing was refused.");
 }
 
 /** Whatever the worker keeps may be shown here: one look for many changes at once. */
 chrome.storage.onChanged.addListener(async (changes) => {
-  if (held || isMarkAlone(changes)) return;
+  if (held || isBarrierOnly(changes)) return;
   held = true;
   await new Promise((resolve) => setTimeout(resolve, 30));
   held = false;

@@ -1,6 +1,6 @@
-// A question of the policy, as a card with four answers. Knows nothing of how an answer is carried.
+// An open approval, as a card with four answers.
 
-import { button, make } from "../element.js";
+import { button, make } from "../ui/element.js";
 
 /** A question that has just come up under the pointer is not answered by a click that was meant for something else. */
 const DELAY_MS = 700;
@@ -66,5 +66,5 @@ export function countDown(list) {
 
 function leftSentence(until) {
   const seconds = Math.max(0, Math.round((until - Date.now()) / 1000));
-  return `Without an answer it is no, in ${seconds} s.`;
+  return `Denied in ${seconds} s without an answer.`;
 }

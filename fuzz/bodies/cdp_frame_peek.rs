@@ -100,7 +100,7 @@ fn at(data: &[u8], span: &Range<usize>) -> String {
 fn check_browser(data: &[u8], reference: Option<&Reference>) {
     let peeked = peek_browser_frame(data);
     if let Ok(envelope) = &peeked {
-        if let BrowserFrameKind::Answer { id, id_span } = &envelope.kind {
+        if let BrowserFrameKind::Response { id, id_span } = &envelope.kind {
             assert_eq!(at(data, id_span).parse(), Ok(*id), "the span is the id's");
         }
         if let Some(member) = &envelope.session_member {
@@ -114,7 +114,9 @@ fn check_browser(data: &[u8], reference: Option<&Reference>) {
         return;
     };
     match envelope.kind {
-        BrowserFrameKind::Answer { id, .. } => assert_eq!(reference.raw("id"), Some(id.to_string().as_str())),
+        BrowserFrameKind::Response { id, .. } => {
+            assert_eq!(reference.raw("id"), Some(id.to_string().as_str()));
+        }
         BrowserFrameKind::Event { method } => {
             assert_eq!((reference.raw("id"), reference.text("method").as_deref()), (None, Some(method)));
         }

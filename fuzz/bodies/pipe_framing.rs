@@ -3,7 +3,7 @@
 //! The first byte is the ceiling, the second how the stream is begun and cut; the rest is the stream.
 
 use tabwire_cdp::limits::OVERSIZE_EXCERPT;
-use tabwire_cdp::{Framed, PipeFramer};
+use tabwire_cdp::{PipeFramer, ReceivedFrame};
 
 /// Frames one stream whole and in pieces.
 pub(crate) fn check(data: &[u8]) {
@@ -17,10 +17,10 @@ pub(crate) fn check(data: &[u8]) {
     assert_eq!(whole, in_bytes, "byte for byte");
     for framed in &whole.0 {
         match framed {
-            Framed::Frame(frame) => {
+            ReceivedFrame::Frame(frame) => {
                 assert!(!frame.is_empty() && frame.len() <= ceiling && !frame.contains(&0));
             }
-            Framed::Oversize(oversize) => {
+            ReceivedFrame::Oversize(oversize) => {
                 assert!(oversize.size > ceiling && oversize.limit == ceiling);
                 let kept = oversize.size.min(OVERSIZE_EXCERPT);
                 assert_eq!((oversize.head.len(), oversize.tail.len()), (kept, kept));
@@ -31,11 +31,11 @@ pub(crate) fn check(data: &[u8]) {
     assert!(whole.0.len() + usize::from(whole.1 > 0) <= ends, "no frame without its end");
 }
 
-fn read(mut framer: PipeFramer, stream: &[u8], piece: usize, ceiling: usize) -> (Vec<Framed>, u64) {
+fn read(mut framer: PipeFramer, stream: &[u8], piece: usize, ceiling: usize) -> (Vec<ReceivedFrame>, u64) {
     let mut framed = Vec::new();
     for part in stream.chunks(piece) {
         framer.push(part);
-        framed.extend(std::iter::from_fn(|| framer.next_framed()));
+        framed.extend(std::iter::from_fn(|| framer.next_frame()));
         assert!(framer.held() <= ceiling, "an incomplete frame is held up to the ceiling");
     }
     (framed, framer.partial_dropped())

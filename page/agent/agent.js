@@ -1,22 +1,35 @@
-// The page agent's front door: what Rust calls and how failures travel. Knows nothing of what the calls do.
+// Entry point of the page agent: Rust calls `agent.run`, and failures return as data.
 //
-// All parts are joined in one function scope and run in an isolated world of every document, out of the page's
-// reach. Nothing here or in the other parts changes the page.
+// The build joins all files into one function scope, which runs in an isolated world of every document. The page cannot
+// reach it.
 
-/** Tells this document's agent from every other, so that a ref of an earlier document is never taken for a new one. */
+/** Random id of this document. A ref of an earlier document never resolves in this one. */
 const documentName = Array.from(crypto.getRandomValues(new Uint32Array(3)), (part) => part.toString(36)).join("");
 
 const agent = { document: documentName };
 
-/** A failure that the caller is told in full: a stable code, a sentence, what to do next, and data for refs. */
+/** A failure for the caller: a stable code, a sentence, a remedy and data. */
 class Failed {
-  constructor(code, message, hint, details) {
-    Object.assign(this, { code, message, hint, details });
+  constructor(code, message, remedy, details) {
+    Object.assign(this, { code, message, remedy: typeof remedy === "string" ? { text: remedy } : remedy, details });
   }
 }
 
-function fail(code, message, hint, details) {
-  throw new Failed(code, message, hint, details);
+/** Throws a failure. `remedy` is a sentence, or a `remedy(...)` when it names an action or an argument. */
+function fail(code, message, remedy, details) {
+  throw new Failed(code, message, remedy, details);
+}
+
+/** A sentence with a step for each `{}`: `{ action }`, `{ argument }` or `{ command }`, as `tabwire_api::Remedy`. */
+function remedy(text, ...steps) {
+  return { text, steps };
+}
+
+const SNAPSHOT = { action: "snapshot" };
+
+/** The remedy for an element that is gone. */
+function takeNewSnapshot() {
+  return remedy("Run {} and use a ref from it.", SNAPSHOT);
 }
 
 function failureOf(error) {
@@ -24,12 +37,12 @@ function failureOf(error) {
   return { failure: { code: "INTERNAL", message: `The page agent failed: ${error && (error.stack || error)}` } };
 }
 
-/** The name under which the call that is being begun can be called off; none for one that does not wait. */
-let waitBegun = null;
+/** Id under which `cancelWait` can end the call that starts now; null for a call that does not wait. */
+let currentWait = null;
 
-/** Calls a function of the agent: `{ok}` or `{failure}`, now or as a promise. */
+/** Calls a function of the agent and returns `{ok}` or `{failure}`, directly or as a promise. */
 agent.run = (name, argument, wait = null) => {
-  waitBegun = wait;
+  currentWait = wait;
   try {
     const value = agent[name](argument);
     if (value instanceof Promise) return value.then((ok) => ({ ok }), failureOf);
@@ -37,15 +50,13 @@ agent.run = (name, argument, wait = null) => {
   } catch (error) {
     return failureOf(error);
   } finally {
-    waitBegun = null;
+    currentWait = null;
   }
 };
 
-/** Where the document is and what it is called. */
-agent.place = () => ({ url: location.href, title: document.title });
+agent.location = () => ({ url: location.href, title: document.title });
 
-/** Whether everything the document names has loaded. */
+/** Whether the document and all its resources have loaded. */
 agent.hasLoaded = () => document.readyState === "complete";
 
-/** Where the document is and how far it has come in loading. */
 agent.loading = () => ({ url: location.href, state: document.readyState });

@@ -1,12 +1,11 @@
-// Numbers for elements and the ways between them: parents and children as they are seen, across shadow roots and
-// frames of the same origin. Knows nothing of roles or of what is visible.
+// Keys of elements, and parents and children in the flattened tree, across shadow roots and same-origin frames.
 
 const keysByElement = new WeakMap();
 const elementsByKey = new Map();
 let lastKey = 0;
 let keysUntilSweep = 4096;
 
-/** The element's number, the same for as long as it lives. */
+/** The element's key; stable for its lifetime. */
 function keyOf(element) {
   const known = keysByElement.get(element);
   if (known !== undefined) return known;
@@ -17,19 +16,19 @@ function keyOf(element) {
   return key;
 }
 
-/** Forgets the numbers of elements that no longer exist. */
+/** Removes the keys of collected elements. */
 function sweepKeys() {
   for (const [key, held] of elementsByKey) if (held.deref() === undefined) elementsByKey.delete(key);
   keysUntilSweep = Math.max(4096, elementsByKey.size);
 }
 
-/** The element with this number; null when it is no longer on the page. */
+/** The element with this key; null when it is no longer on the page. */
 function elementOf(key) {
   const element = elementsByKey.get(key)?.deref();
   return element !== undefined && isOnPage(element) ? element : null;
 }
 
-/** Whether the element is in a document that is shown, in this frame or a readable one below. */
+/** Whether the element is attached, in this document or a same-origin frame below it. */
 function isOnPage(element) {
   for (let node = element; ; ) {
     if (!node.isConnected) return false;
@@ -47,7 +46,7 @@ function isFrameElement(element) {
   return FRAME_TAGS.has(element.localName) && element.namespaceURI === "http://www.w3.org/1999/xhtml";
 }
 
-/** The document inside a frame element; null when it is of another origin or there is none. */
+/** The document inside a frame element; null when it is cross-origin or absent. */
 function accessibleDocument(frameElement) {
   try {
     return frameElement.contentDocument ?? null;
@@ -56,7 +55,7 @@ function accessibleDocument(frameElement) {
   }
 }
 
-/** The parent as the eye sees it: slots and hosts of shadow roots count, and so do frame elements. */
+/** The parent in the flattened tree: assigned slot, shadow host or frame element. */
 function composedParent(node) {
   if (node.assignedSlot) return node.assignedSlot;
   const parent = node.parentNode;
@@ -68,7 +67,7 @@ function composedParent(node) {
   return parent;
 }
 
-/** The child nodes as the eye sees them; the document element for a readable frame. */
+/** The child nodes in the flattened tree; the document element for a same-origin frame. */
 function composedChildren(element) {
   if (element.localName === "slot") {
     const assigned = element.assignedNodes();
@@ -83,21 +82,21 @@ function composedChildren(element) {
   return element.childNodes;
 }
 
-/** The element's shadow root if it is an open one. */
+/** The element's open shadow root, or null. */
 function shadowRootOf(element) {
   return element.shadowRoot ?? null;
 }
 
-/** Which frame a frame element holds, as the browser names it; told to the agent of the element's own document. */
+/** CDP frame ids of frame elements. Rust sends them to the agent of the element's own document. */
 const frameNames = new WeakMap();
 const namedFrames = new Map();
 
-/** The browser's name of the frame in this element; undefined when it has not been told. */
+/** The CDP frame id of the frame in this element; undefined when Rust has not sent it. */
 function frameNameOf(element) {
   return frameNames.get(element) ?? agentIn(element.ownerDocument.defaultView)?.nameOfFrame(element);
 }
 
-/** The agent of another document of this origin; all run in the same world. */
+/** The agent of another same-origin document; all run in the same world. */
 function agentIn(view) {
   try {
     return view && view !== window ? view.tabwire : undefined;
@@ -106,7 +105,7 @@ function agentIn(view) {
   }
 }
 
-/** The element that holds a frame of another origin, in this document or a readable one below; null when it is gone. */
+/** The element of a cross-origin frame, in this document or a same-origin one below it; null when it is gone. */
 function frameElementOf(frame) {
   const element = namedFrames.get(frame)?.deref();
   if (element !== undefined && element.isConnected) return element;

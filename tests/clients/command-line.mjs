@@ -1,4 +1,4 @@
-// Reads `--name value` arguments and names what is missing. Knows nothing of what they mean.
+// Reads `--name value` arguments and reports missing ones.
 
 export function readArguments(defaults, required = []) {
   const values = { ...defaults };

@@ -1,12 +1,12 @@
-// Launches two browsers with the same library, one directly and one through a stand-in, runs the same operations on both, and
+// Launches two browsers with the same library, one directly and one through a shim, runs the same operations on both, and
 // prints where they differ.
 //
-//   node launch-difference.mjs --tool playwright|puppeteer --site-port N --direct PATH --stand-in PATH
+//   node launch-difference.mjs --tool playwright|puppeteer --site-port N --direct PATH --shim PATH
 
 import { readArguments } from './command-line.mjs';
 import { playwrightOperations, puppeteerOperations } from './launch-operations.mjs';
 
-const settings = readArguments({}, ['tool', 'site-port', 'direct', 'stand-in']);
+const settings = readArguments({}, ['tool', 'site-port', 'direct', 'shim']);
 const STEP_MILLISECONDS = 15_000;
 const address = (name, path) => `http://${name}.localhost:${settings['site-port']}${path}`;
 
@@ -37,15 +37,15 @@ async function perform({ newPage, close }, operation) {
 }
 
 const direct = await launch(settings.direct);
-const standIn = await launch(settings['stand-in']);
+const shim = await launch(settings['shim']);
 const [differences, failures] = [[], []];
 for (const [index, [name, operation]] of direct.operations.entries()) {
-  const [, same] = standIn.operations[index];
-  const [one, other] = await Promise.all([perform(direct, operation), perform(standIn, same)]);
-  if (one !== other) differences.push({ name, direct: one.slice(0, 300), standIn: other.slice(0, 300) });
+  const [, same] = shim.operations[index];
+  const [one, other] = await Promise.all([perform(direct, operation), perform(shim, same)]);
+  if (one !== other) differences.push({ name, direct: one.slice(0, 300), shim: other.slice(0, 300) });
   // An operation that fails shows nothing, though it may fail in the same way on both.
   if (one.startsWith('threw')) failures.push({ name, one });
 }
-const versions = [await direct.browser.version(), await standIn.browser.version()];
-await Promise.all([direct.browser.close(), standIn.browser.close()]);
+const versions = [await direct.browser.version(), await shim.browser.version()];
+await Promise.all([direct.browser.close(), shim.browser.close()]);
 console.log(JSON.stringify({ operations: direct.operations.length, differences, failures, versions }));

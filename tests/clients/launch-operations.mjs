@@ -1,5 +1,5 @@
 // What a launched browser is asked to do, with answers that depend on the browser and nothing else. The same list is run on
-// a browser launched directly and on one launched through a stand-in; each operation gives a value that can be compared.
+// a browser launched directly and on one launched through a shim; each operation gives a value that can be compared.
 
 const PATHS = ['/plain', '/form', '/frames', '/dialogs', '/popup', '/media', '/table', '/shadow', '/inputs', '/checks',
   '/selects', '/article'];

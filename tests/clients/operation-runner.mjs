@@ -1,5 +1,5 @@
-// Runs named operations one after the other, each with its own deadline, and keeps the score.
-// Prints one JSON line per failure and one at the end. Knows nothing of any client library.
+// Runs named operations one after the other, each with its own deadline, and counts failures.
+// Prints one JSON line per failure and one at the end.
 
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -26,7 +26,7 @@ export class OperationRunner {
       timer = setTimeout(() => reject(new Error(`no end after ${OPERATION_MILLISECONDS} ms`)), OPERATION_MILLISECONDS);
     });
     const work = Promise.resolve().then(operation);
-    work.catch(() => {}); // After the deadline nobody waits for it any more.
+    work.catch(() => {}); // After the deadline the result is ignored.
     try {
       await Promise.race([work, deadline]);
     } catch (error) {

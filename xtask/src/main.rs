@@ -1,15 +1,12 @@
-//! Project chores, run as `cargo xtask <command>`.
-//!
-//! Knows the repository and the tools on this machine. Knows nothing of protocols.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a chore runner talks to the person who runs it"
-)]
+//! Commands for contributors, run as `cargo xtask <command>`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command line program prints")]
 
 mod bench;
+mod error;
+mod metrics;
 mod reference;
 mod repository;
+mod retired_words;
 mod rust_code;
 mod setup;
 mod soak;
@@ -18,37 +15,41 @@ mod step;
 mod test_code;
 mod test_command;
 mod tidy;
-mod trouble;
 
 use std::process::ExitCode;
 
+use error::Error;
 use repository::Repository;
-use trouble::Trouble;
 
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  setup [--yes]      install what the tests need and is missing; asks first
-  test [filter...]   setup, format, lints, all tests; with a filter only matching tests
-  bench [name...]    run the benchmarks of the tabwire crate, or only the named ones
+  setup [--yes]           install the missing programs that the tests need; asks first
+  test [--full] [FILTER]  setup, format, lints and tests; with FILTER only the matching tests
+                          --full: long client suites, tab churn and random kills at full size
+  bench [NAME...]         run the benchmarks of the tabwire crate, or only the named ones
   soak [--minutes N] [--seed N]
-                     live through faults at random, 10 minutes unless told; fails when something grows
-  gen                write the generated reference pages under docs/reference
-  tidy               run the house-rule checks and print what they find
-  help               this text";
+                          inject random faults for 10 minutes (default); fails when the daemon grows
+  gen                     write the generated pages of docs/reference
+  man --out DIR           write the man pages into DIR
+  metrics [--dir DIR] [--json | --words]
+                          print the size, shape and vocabulary of the source tree
+                          --words: the lines that contain refused words
+  tidy                    run the repository checks and print what they find
+  help                    print this text";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("xtask: {trouble}");
-            ExitCode::from(trouble.exit_code())
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::from(error.exit_code())
         }
     }
 }
 
-fn run(arguments: &[String]) -> Result<(), Trouble> {
+fn run(arguments: &[String]) -> Result<(), Error> {
     let Some((command, rest)) = arguments.split_first() else {
         println!("{HELP}");
         return Ok(());
@@ -59,13 +60,15 @@ fn run(arguments: &[String]) -> Result<(), Trouble> {
         "test" => test_command::run(&repository, rest),
         "bench" => bench::run(&repository, rest),
         "soak" => soak::run(&repository, rest),
+        "man" => reference::write_man_pages(&repository, rest),
+        "metrics" => metrics::run(&repository, rest),
         "gen" if rest.is_empty() => reference::write_all(&repository),
         "tidy" if rest.is_empty() => tidy::print_all(&repository),
-        "gen" | "tidy" => Err(Trouble::Usage(format!("`{command}` takes no arguments"))),
+        "gen" | "tidy" => Err(Error::Usage(format!("`{command}` takes no arguments"))),
         "help" | "--help" | "-h" => {
             println!("{HELP}");
             Ok(())
         }
-        other => Err(Trouble::Usage(format!("there is no command `{other}`; see `cargo xtask help`"))),
+        other => Err(Error::Usage(format!("unknown command `{other}`; see `cargo xtask help`"))),
     }
 }

@@ -1,16 +1,16 @@
-//! The generated pages of `docs/reference`: where each one goes and what makes it.
+//! `cargo xtask gen`: writes the generated pages of `docs/reference`.
 //!
-//! The pages about the command line come from the tabwire crate itself; `gen` only asks it to write them.
+//! A test of the tabwire crate writes the pages about the command line.
 
 mod errors_page;
 mod limits_page;
 
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::source_tree::SourceTree;
 use crate::step::Step;
-use crate::trouble::Trouble;
 
-/// A page as it should be on disk.
+/// A generated page.
 pub(crate) struct Page {
     pub(crate) path: &'static str,
     pub(crate) text: String,
@@ -24,8 +24,8 @@ pub(crate) fn pages(tree: &SourceTree) -> Vec<Page> {
     ]
 }
 
-/// `cargo xtask gen`: writes the pages, then lets the tabwire crate write its own.
-pub(crate) fn write_all(repository: &Repository) -> Result<(), Trouble> {
+/// Writes the pages, then runs the test of the tabwire crate that writes its own.
+pub(crate) fn write_all(repository: &Repository) -> Result<(), Error> {
     let tree = SourceTree::read(repository)?;
     for page in pages(&tree) {
         write_page(repository, &page)?;
@@ -41,16 +41,30 @@ pub(crate) fn write_all(repository: &Repository) -> Result<(), Trouble> {
     Step::cargo("command line pages", &arguments).with_variable("TABWIRE_GEN", "1").run(repository.root())
 }
 
-fn write_page(repository: &Repository, page: &Page) -> Result<(), Trouble> {
+/// `cargo xtask man --out DIR`: writes the man pages. The test of the tabwire crate that checks them writes them.
+pub(crate) fn write_man_pages(repository: &Repository, arguments: &[String]) -> Result<(), Error> {
+    let [flag, directory] = arguments else { return Err(Error::Usage("expected `--out DIR`".to_owned())) };
+    if flag != "--out" {
+        return Err(Error::Usage(format!("unknown option `{flag}`; expected `--out DIR`")));
+    }
+    let directory = std::path::absolute(directory)
+        .map_err(|source| Error::file(std::path::Path::new(directory), source))?;
+    let cargo =
+        ["test", "--quiet", "-p", "tabwire", "--test", "generated", "every_visible_command_has_a_man_page"];
+    let step = Step::cargo("man pages", &cargo);
+    step.with_variable("TABWIRE_MAN_DIR", &directory.to_string_lossy()).run(repository.root())
+}
+
+fn write_page(repository: &Repository, page: &Page) -> Result<(), Error> {
     let path = repository.path(page.path);
     if std::fs::read_to_string(&path).is_ok_and(|current| current == page.text) {
         println!("{}: current", page.path);
         return Ok(());
     }
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|source| Trouble::file(folder, source))?;
+        std::fs::create_dir_all(folder).map_err(|source| Error::file(folder, source))?;
     }
-    std::fs::write(&path, &page.text).map_err(|source| Trouble::file(&path, source))?;
+    std::fs::write(&path, &page.text).map_err(|source| Error::file(&path, source))?;
     println!("{}: written", page.path);
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Where the repository is and what its manifests say. Runs nothing.
+//! The root of the repository and its manifests.
 
 use std::path::{Path, PathBuf};
 
-use crate::trouble::Trouble;
+use crate::error::Error;
 
 /// The checked-out repository.
 pub(crate) struct Repository {
@@ -12,11 +12,16 @@ pub(crate) struct Repository {
 impl Repository {
     /// Finds the repository cargo runs this xtask for.
     ///
-    /// The folder known at build time is only second best: checkouts that share a target folder share the binary.
+    /// The folder known at build time is the fallback: checkouts that share a target folder share this binary.
     pub(crate) fn find() -> Repository {
         let at_build_time = || PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let mut root = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(at_build_time, PathBuf::from);
         root.pop();
+        Repository { root }
+    }
+
+    /// Another checkout.
+    pub(crate) fn at(root: PathBuf) -> Repository {
         Repository { root }
     }
 
@@ -31,21 +36,21 @@ impl Repository {
     }
 
     /// Reads a text file named relative to the root.
-    pub(crate) fn read(&self, relative: &str) -> Result<String, Trouble> {
+    pub(crate) fn read(&self, relative: &str) -> Result<String, Error> {
         let path = self.path(relative);
-        std::fs::read_to_string(&path).map_err(|source| Trouble::file(path, source))
+        std::fs::read_to_string(&path).map_err(|source| Error::file(path, source))
     }
 
     /// Reads and parses a TOML file named relative to the root.
-    pub(crate) fn read_toml(&self, relative: &str) -> Result<toml::Table, Trouble> {
-        self.read(relative)?.parse().map_err(|error: toml::de::Error| Trouble::Malformed {
+    pub(crate) fn read_toml(&self, relative: &str) -> Result<toml::Table, Error> {
+        self.read(relative)?.parse().map_err(|error: toml::de::Error| Error::Malformed {
             path: self.path(relative),
             problem: error.message().to_owned(),
         })
     }
 
     /// Names the targets a manifest declares under `[[kind]]`, such as `bench` or `test`.
-    pub(crate) fn declared_targets(&self, manifest: &str, kind: &str) -> Result<Vec<String>, Trouble> {
+    pub(crate) fn declared_targets(&self, manifest: &str, kind: &str) -> Result<Vec<String>, Error> {
         Ok(declared_targets(&self.read_toml(manifest)?, kind))
     }
 }

@@ -1,6 +1,6 @@
-//! Rust text with its comments, strings and character literals blanked out, so that a check sees code only.
+//! Rust source with comments, strings and character literals blanked out, and the extent of its functions.
 //!
-//! A scanner, not a parser: it knows where things begin and end and nothing of what they mean.
+//! A scanner, not a parser: it matches braces and words.
 
 /// A function found in a file. Lines count from one.
 #[derive(Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// How many lines a reader sees, signature and closing brace included.
+    /// Lines from the signature to the closing brace.
     pub(crate) fn line_count(&self) -> usize {
         self.last_line - self.first_line + 1
     }
@@ -20,6 +20,8 @@ impl Function {
 /// Blanked Rust text. Every character keeps its line and column.
 pub(crate) struct RustCode {
     characters: Vec<char>,
+    /// Position of the first character of every line.
+    line_starts: Vec<usize>,
 }
 
 impl RustCode {
@@ -41,7 +43,9 @@ impl RustCode {
             }
             position = end;
         }
-        RustCode { characters: blanked }
+        let ends = blanked.iter().enumerate().filter(|(_, character)| **character == '\n');
+        let line_starts = std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect();
+        RustCode { characters: blanked, line_starts }
     }
 
     /// The blanked text, line by line, numbered from one.
@@ -54,6 +58,11 @@ impl RustCode {
     pub(crate) fn lines_with(&self, pattern: &str) -> Vec<usize> {
         let lines = self.numbered_lines();
         lines.into_iter().filter(|(_, line)| contains_word(line, pattern)).map(|(number, _)| number).collect()
+    }
+
+    /// How often `pattern` occurs in the code.
+    pub(crate) fn count(&self, pattern: &str) -> usize {
+        self.characters.iter().collect::<String>().matches(pattern).count()
     }
 
     /// Every function with a body.
@@ -128,11 +137,11 @@ impl RustCode {
     }
 
     fn line_of(&self, position: usize) -> usize {
-        self.characters[..position].iter().filter(|character| **character == '\n').count() + 1
+        self.line_starts.partition_point(|start| *start <= position)
     }
 }
 
-/// Tells whether `pattern` occurs in `line` and is not the tail of a longer name.
+/// Whether `pattern` occurs in `line` and is not the tail of a longer name.
 fn contains_word(line: &str, pattern: &str) -> bool {
     let mut hits = line.match_indices(pattern);
     hits.any(|(at, _)| line[..at].chars().next_back().is_none_or(|before| !is_word(before)))
@@ -261,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn unfinished_text_does_not_panic() {
+    fn incomplete_source_does_not_panic() {
         for source in ["\"", "'\\", "r#\"", "/*", "fn", "fn f(", "fn f() {", "r"] {
             let _ = RustCode::of(source).functions();
         }

@@ -1,6 +1,4 @@
-//! `cargo xtask setup`: installs what the tests need and is missing, and says what it did.
-//!
-//! Each need is one file below; this one decides the order and who is asked.
+//! `cargo xtask setup`: installs the missing programs and packages that the tests need.
 
 mod browser_clients;
 mod free_space;
@@ -9,36 +7,36 @@ mod system_packages;
 
 use std::io::{IsTerminal, Write};
 
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::Step;
-use crate::trouble::Trouble;
 
-/// Whether something may be installed without asking.
+/// Whether to ask before installing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Consent {
-    /// Yes was said beforehand, or nobody is there to ask.
+    /// Install without asking: `--yes`, CI, or no terminal.
     Given,
-    /// A person at the terminal decides.
+    /// Ask the user at the terminal.
     Ask,
 }
 
 impl Consent {
-    /// Given under CI and without a terminal.
-    pub(crate) fn from_surroundings() -> Consent {
-        let somebody_there = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-        if is_continuous_integration() || !somebody_there { Consent::Given } else { Consent::Ask }
+    /// `Given` in CI and without a terminal.
+    pub(crate) fn from_environment() -> Consent {
+        let is_interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+        if is_continuous_integration() || !is_interactive { Consent::Given } else { Consent::Ask }
     }
 
     /// Reads `--yes` from the command line.
-    pub(crate) fn from_arguments(arguments: &[String]) -> Result<Consent, Trouble> {
+    pub(crate) fn from_arguments(arguments: &[String]) -> Result<Consent, Error> {
         match arguments {
-            [] => Ok(Consent::from_surroundings()),
+            [] => Ok(Consent::from_environment()),
             [only] if only == "--yes" || only == "-y" => Ok(Consent::Given),
-            [other, ..] => Err(Trouble::Usage(format!("`setup` takes only `--yes`, not `{other}`"))),
+            [other, ..] => Err(Error::Usage(format!("`setup` takes only `--yes`, not `{other}`"))),
         }
     }
 
-    /// Asks the question unless consent was given before.
+    /// Asks the question unless consent is given.
     fn allows(self, question: &str) -> bool {
         if self == Consent::Given {
             return true;
@@ -53,24 +51,24 @@ impl Consent {
     }
 }
 
-/// Tells whether a build server runs us.
+/// Whether `CI` is set.
 pub(crate) fn is_continuous_integration() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
 }
 
-/// Brings the machine to where the tests can run.
-pub(crate) fn run(repository: &Repository, consent: Consent) -> Result<(), Trouble> {
+/// Installs everything that the tests need.
+pub(crate) fn run(repository: &Repository, consent: Consent) -> Result<(), Error> {
     free_space::check(repository)?;
     system_packages::provide(repository, consent)?;
     nextest::provide(repository, consent)?;
-    // All targets' crates, because the licence check reads every locked package without the network.
+    // Fetch now, so that the build steps need no network.
     Step::cargo("crates", &["fetch", "--quiet"]).run(repository.root())?;
     browser_clients::provide(repository)
 }
 
-/// Tells in one line what became of one need.
-fn report(need: &str, outcome: &str) {
-    eprintln!("setup: {need}: {outcome}");
+/// Prints one line about a requirement.
+fn report(requirement: &str, outcome: &str) {
+    eprintln!("setup: {requirement}: {outcome}");
 }
 
 #[cfg(test)]
@@ -78,10 +76,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn yes_on_the_command_line_is_consent_and_other_words_are_refused() {
+    fn only_yes_is_accepted_as_an_argument() {
         assert_eq!(Consent::from_arguments(&["--yes".to_owned()]).unwrap(), Consent::Given);
         assert!(Consent::Given.allows("unused"));
-        let trouble = Consent::from_arguments(&["--force".to_owned()]).unwrap_err();
-        assert_eq!(trouble.exit_code(), 2);
+        let error = Consent::from_arguments(&["--force".to_owned()]).unwrap_err();
+        assert_eq!(error.exit_code(), 2);
     }
 }

@@ -1,13 +1,11 @@
-//! The files a check looks at: everything git would commit, as text.
-//!
-//! A check's own tests build small trees by hand, so that every check can be seen to fail.
+//! The text files that git tracks or would track. Unit tests build small trees from samples.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::find_output;
-use crate::trouble::Trouble;
 
 /// One text file of the repository.
 #[derive(Debug)]
@@ -24,7 +22,7 @@ impl SourceFile {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// The text after the last dot of the name, or nothing.
+    /// The text after the last dot of the name; empty without a dot.
     pub(crate) fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, extension)| extension)
     }
@@ -44,16 +42,16 @@ pub(crate) struct SourceTree {
 
 impl SourceTree {
     /// Reads the repository's files, new and not yet added ones included.
-    pub(crate) fn read(repository: &Repository) -> Result<SourceTree, Trouble> {
+    pub(crate) fn read(repository: &Repository) -> Result<SourceTree, Error> {
         let arguments = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
         let listing = find_output("git", &arguments, repository.root()).ok_or_else(|| {
             let what = "the files of the repository cannot be listed".to_owned();
-            Trouble::NeedsPerson { what, hint: "Install git and run inside a git checkout.".to_owned() }
+            Error::NeedsUser { what, hint: "Install git and run inside a git checkout.".to_owned() }
         })?;
         let mut paths = BTreeSet::new();
         let mut files = Vec::new();
         for path in listing.split('\0').filter(|path| !path.is_empty()) {
-            // A tracked file that was deleted, or whose save is under way, is simply not there.
+            // A tracked file may be deleted or half written.
             let Ok(bytes) = std::fs::read(repository.path(path)) else { continue };
             paths.insert(path.to_owned());
             if let Ok(text) = String::from_utf8(bytes) {
@@ -90,7 +88,7 @@ impl SourceTree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// Tells whether the path is a file or a folder of the repository.
+    /// Whether the path is a file or a folder of the repository.
     pub(crate) fn contains(&self, path: &str) -> bool {
         let folder = format!("{}/", path.trim_end_matches('/'));
         path.is_empty()
@@ -124,7 +122,7 @@ mod tests {
     fn the_repository_lists_its_own_manifest_and_no_build_output() {
         let tree = SourceTree::read(&Repository::find()).unwrap();
         assert!(tree.contains("Cargo.toml"));
-        assert!(tree.contains("crates/tabwire-wire"));
+        assert!(tree.contains("crates/tabwire-api"));
         assert!(!tree.contains("target"));
         assert!(tree.crate_manifests().any(|file| file.path == "xtask/Cargo.toml"));
     }

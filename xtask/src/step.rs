@@ -1,11 +1,11 @@
-//! One outside command of a chore: shown, run, judged by its exit code.
+//! One external command: prints it, runs it and checks its exit code.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::trouble::Trouble;
+use crate::error::Error;
 
-/// A named command with its arguments. Never goes through a shell.
+/// A named command with its arguments. Runs without a shell.
 pub(crate) struct Step {
     name: String,
     program: String,
@@ -20,12 +20,12 @@ impl Step {
         Step { name: name.to_owned(), program: program.to_owned(), arguments, variables: Vec::new() }
     }
 
-    /// A step that runs the cargo that started this chore.
+    /// A step that runs cargo.
     pub(crate) fn cargo(name: &str, arguments: &[&str]) -> Step {
         Step::new(name, "cargo", arguments)
     }
 
-    /// Adds arguments at the end.
+    /// Appends arguments.
     pub(crate) fn with_arguments(mut self, arguments: &[String]) -> Step {
         self.arguments.extend_from_slice(arguments);
         self
@@ -37,39 +37,39 @@ impl Step {
         self
     }
 
-    /// The command as a person would type it.
+    /// The command as typed in a shell.
     pub(crate) fn command_line(&self) -> String {
         let variables = self.variables.iter().map(|(name, value)| format!("{name}={value}"));
         let words = std::iter::once(self.program.clone()).chain(self.arguments.iter().cloned());
         variables.chain(words).collect::<Vec<_>>().join(" ")
     }
 
-    /// Shows the command, runs it in `folder` and fails when it fails.
+    /// Prints the command, runs it in `folder` and fails when it fails.
     ///
-    /// Has no deadline of its own: builds take as long as they take, and nextest ends hanging tests.
-    pub(crate) fn run(&self, folder: &Path) -> Result<(), Trouble> {
+    /// Has no timeout: nextest ends hanging tests.
+    pub(crate) fn run(&self, folder: &Path) -> Result<(), Error> {
         eprintln!("==> {}: {}", self.name, self.command_line());
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(folder);
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let status = command
             .status()
-            .map_err(|source| Trouble::CannotStart { program: self.program.clone(), source })?;
+            .map_err(|source| Error::CannotStart { program: self.program.clone(), source })?;
         if status.success() {
             return Ok(());
         }
-        Err(Trouble::StepFailed { step: self.name.clone(), command: self.command_line() })
+        Err(Error::StepFailed { step: self.name.clone(), command: self.command_line() })
     }
 }
 
-/// Tells whether a command can be started and succeeds, showing nothing.
+/// Whether a command starts and succeeds. Prints nothing.
 pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Returns what a command prints, or nothing when it cannot be started or fails.
+/// The standard output of a command; `None` when it cannot be started or fails.
 pub(crate) fn find_output(program: &str, arguments: &[&str], folder: &Path) -> Option<String> {
     let output = Command::new(program)
         .args(arguments)
@@ -88,14 +88,14 @@ mod tests {
     #[test]
     fn a_failing_step_is_named_with_its_command() {
         let step = Step::new("lint", "false", &["--loud"]).with_variable("LEVEL", "2");
-        let trouble = step.run(Path::new(".")).unwrap_err();
-        assert_eq!(trouble.to_string(), "step `lint` failed. Run it alone with: LEVEL=2 false --loud");
-        assert_ne!(trouble.exit_code(), 0);
+        let error = step.run(Path::new(".")).unwrap_err();
+        assert_eq!(error.to_string(), "step `lint` failed. Run it alone with: LEVEL=2 false --loud");
+        assert_ne!(error.exit_code(), 0);
     }
 
     #[test]
-    fn a_missing_program_is_told_apart_from_a_failing_one() {
-        let trouble = Step::new("lint", "no-such-program-here", &[]).run(Path::new(".")).unwrap_err();
-        assert!(matches!(trouble, Trouble::CannotStart { .. }), "{trouble}");
+    fn a_missing_program_is_an_error_of_its_own() {
+        let error = Step::new("lint", "no-such-program-here", &[]).run(Path::new(".")).unwrap_err();
+        assert!(matches!(error, Error::CannotStart { .. }), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Tells which lines of a Rust file are test code. Does not know any check.
+//! Which lines of a Rust file are test code.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) enum TestCode {
 }
 
 impl TestCode {
-    /// Looks at a file's place in the tree and at its attributes.
+    /// Reads the file's path, its attributes and its declaration in the parent module.
     pub(crate) fn of(tree: &SourceTree, file: &SourceFile, code: &RustCode) -> TestCode {
         if is_test_path(&file.path) || is_declared_as_test(tree, &file.path) {
             return TestCode::WholeFile;
@@ -24,7 +24,7 @@ impl TestCode {
         TestCode::Ranges(TEST_ATTRIBUTES.iter().flat_map(|attribute| code.items_after(attribute)).collect())
     }
 
-    /// Tells whether a line is test code.
+    /// Whether a line is test code.
     pub(crate) fn contains(&self, line: usize) -> bool {
         match self {
             TestCode::WholeFile => true,
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn test_code_is_known_by_place_attribute_or_declaration() {
+    fn test_code_is_found_by_path_attribute_or_declaration() {
         let tree = SourceTree::of(&[
             ("crates/a/tests/b.rs", "fn f() {}\n"),
             ("crates/a/src/lib.rs", "fn f() {}\n#[cfg(test)]\nmod cases;\n#[cfg(test)]\nmod tests {\n}\n"),

@@ -1,39 +1,60 @@
-//! `cargo xtask test`: the one command that says whether a change is good.
+//! `cargo xtask test`: format, lints and all tests.
 
 use std::time::Instant;
 
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::setup::{self, Consent};
 use crate::source_tree::{SourceFile, SourceTree};
-use crate::step::Step;
-use crate::trouble::Trouble;
+use crate::step::{Step, succeeds};
+
+/// Tests read this variable to choose between short and full client suites, tab churn and random kills.
+const SIZE_VARIABLE: &str = "TABWIRE_TEST_SIZE";
 
 /// Runs every step, or only the matching tests when a filter is given.
-pub(crate) fn run(repository: &Repository, filters: &[String]) -> Result<(), Trouble> {
+pub(crate) fn run(repository: &Repository, arguments: &[String]) -> Result<(), Error> {
     let start = Instant::now();
+    let is_full = arguments.iter().any(|argument| argument == "--full");
+    let filters: Vec<String> = arguments.iter().filter(|argument| *argument != "--full").cloned().collect();
+    let nextest = if is_full { nextest().with_variable(SIZE_VARIABLE, "full") } else { nextest() };
     if !filters.is_empty() {
-        return nextest().with_arguments(filters).run(repository.root());
+        return linted(nextest.with_arguments(&filters)).run(repository.root());
     }
-    setup::run(repository, Consent::from_surroundings())?;
-    let mut steps = vec![
-        Step::cargo("format", &["fmt", "--all", "--check"]),
-        Step::cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
-        nextest(),
-    ];
+    setup::run(repository, Consent::from_environment())?;
+    let mut steps = vec![Step::cargo("format", &["fmt", "--all", "--check"])];
+    steps.extend(dependency_policy());
+    // Targets that nextest does not build: benchmarks, and the programs without `cfg(test)`.
+    steps.push(linted(Step::cargo("build and lints", &["build", "--workspace", "--all-targets"])));
+    steps.push(linted(nextest));
     if has_doc_tests(&SourceTree::read(repository)?) {
         steps.push(Step::cargo("doc tests", &["test", "--doc", "--workspace"]));
     }
     // The setup counts as one step.
     let count = steps.len() + 1;
-    for step in steps.into_iter().map(as_built_once) {
+    for step in steps.into_iter().map(without_incremental_in_ci) {
         step.run(repository.root())?;
     }
     println!("Passed {count} steps in {} s.", start.elapsed().as_secs());
     Ok(())
 }
 
-/// Where everything is built once and thrown away, what would make the next build faster only fills the disk.
-fn as_built_once(step: Step) -> Step {
+/// Compiles the workspace with clippy as the compiler: one compilation lints and builds. `cargo clippy` would check
+/// every dependency once more, because it shares no output with a build.
+fn linted(step: Step) -> Step {
+    step.with_variable("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").with_variable("CLIPPY_ARGS", "-Dwarnings")
+}
+
+/// Licences, sources and bans of `deny.toml`, where cargo-deny is installed.
+fn dependency_policy() -> Option<Step> {
+    if succeeds("cargo", &["deny", "--version"]) {
+        return Some(Step::cargo("dependency policy", &["deny", "check", "licenses", "bans", "sources"]));
+    }
+    eprintln!("cargo-deny is not installed: licences are not checked.");
+    None
+}
+
+/// CI builds once and throws the output away; incremental files only fill its disk.
+fn without_incremental_in_ci(step: Step) -> Step {
     if setup::is_continuous_integration() { step.with_variable("CARGO_INCREMENTAL", "0") } else { step }
 }
 
@@ -42,7 +63,7 @@ fn nextest() -> Step {
     Step::cargo("tests", &["nextest", "run", "--workspace", "--profile", profile])
 }
 
-/// Tells whether any library has an example in its doc comments that rustdoc would run.
+/// Whether any library has an example in its doc comments that rustdoc would run.
 fn has_doc_tests(tree: &SourceTree) -> bool {
     tree.rust_files().filter(|file| file.path.starts_with("crates/")).any(has_runnable_example)
 }

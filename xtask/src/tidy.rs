@@ -1,8 +1,5 @@
-//! House rules as checks. Each check is one file below and runs as an ordinary test and from `cargo xtask tidy`.
-//!
-//! A check looks at a source tree and returns findings. It changes nothing.
+//! `cargo xtask tidy`: checks over the whole source tree. Each check is one file and also runs as a unit test.
 
-mod bare_spawns;
 mod crate_edges;
 mod dependency_lines;
 mod file_headers;
@@ -12,23 +9,21 @@ mod function_size;
 mod generated_pages;
 mod ignored_tests;
 mod javascript_files;
-mod licences;
-mod line_width;
 mod machine_names;
 mod manifest;
 mod markdown_links;
 mod permit;
+pub(crate) mod retired_words;
 mod test_sleeps;
 mod trailing_whitespace;
-mod unfinished_code;
 
 use std::fmt;
 
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::source_tree::SourceTree;
-use crate::trouble::Trouble;
 
-/// A place that breaks a rule, and what to do there.
+/// A line that breaks a rule, and what to do about it.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     path: String,
@@ -50,45 +45,41 @@ impl fmt::Display for Finding {
 
 type Check = fn(&SourceTree) -> Vec<Finding>;
 
-/// Every check with the name it is printed under.
-const CHECKS: [(&str, Check); 17] = [
+/// Every check with its printed name.
+const CHECKS: [(&str, Check); 13] = [
     ("file size", file_size::check),
     ("function size", function_size::check),
     ("file names", file_names::check),
     ("file headers", file_headers::check),
-    ("bare spawns", bare_spawns::check),
     ("sleeps in tests", test_sleeps::check),
     ("ignored tests", ignored_tests::check),
-    ("unfinished code", unfinished_code::check),
     ("generated pages", generated_pages::check),
     ("dependency lines", dependency_lines::check),
     ("crate edges", crate_edges::check),
-    ("licences", licences::check),
     ("Markdown links", markdown_links::check),
     ("trailing whitespace", trailing_whitespace::check),
-    ("line width", line_width::check),
     ("machine names", machine_names::check),
     ("JavaScript files", javascript_files::check),
 ];
 
-/// `cargo xtask tidy`: runs every check and prints what it finds.
-pub(crate) fn print_all(repository: &Repository) -> Result<(), Trouble> {
+/// Runs every check and prints the findings.
+pub(crate) fn print_all(repository: &Repository) -> Result<(), Error> {
     let tree = SourceTree::read(repository)?;
     let mut total = 0;
     for (name, check) in CHECKS {
         let findings = check(&tree);
-        let verdict =
+        let result =
             if findings.is_empty() { "clean".to_owned() } else { format!("{} found", findings.len()) };
-        println!("{name}: {verdict}");
+        println!("{name}: {result}");
         for finding in &findings {
             println!("  {finding}");
         }
         total += findings.len();
     }
-    if total == 0 { Ok(()) } else { Err(Trouble::Untidy(total)) }
+    if total == 0 { Ok(()) } else { Err(Error::Untidy(total)) }
 }
 
-/// Fails the calling test with the list of places in this repository that break the rule.
+/// Fails the calling test with the findings in this repository.
 #[cfg(test)]
 fn assert_repository_passes(check: Check) {
     let tree = SourceTree::read(&Repository::find()).unwrap();
@@ -96,7 +87,7 @@ fn assert_repository_passes(check: Check) {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }
 
-/// Shows what a check finds in a sample, one line per finding.
+/// The findings of a check in sample files, one line each.
 #[cfg(test)]
 fn findings_in(check: Check, samples: &[(&str, &str)]) -> Vec<String> {
     check(&SourceTree::of(samples)).iter().map(Finding::to_string).collect()

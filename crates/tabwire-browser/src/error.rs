@@ -1,35 +1,34 @@
-//! What can go wrong with a browser, sorted by what the caller can do about it.
-//! Knows nothing of exit codes or printing; it turns into a `Failure` for that.
+//! Errors of this crate, by what the caller can do about them. Each turns into a `Failure`.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 
-use crate::other_engine::OtherEngine;
-use crate::private_dir::DirectoryFault;
-use crate::process_identity::ProcessIdentity;
-use crate::profile_directory::ProfileFault;
+use crate::files::private_dir::DirectoryFault;
+use crate::launch::other_engine::OtherEngine;
+use crate::process::identity::ProcessIdentity;
+use crate::profile::directory::ProfileFault;
 
 /// Why a browser could not be found, started, reached or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
-    /// The engine that was asked for cannot be driven.
+    /// An engine that Tabwire does not support.
     #[error("{0}")]
     OtherEngine(OtherEngine),
-    /// No browser matches the wish; install one or point at one.
-    #[error("No browser was found{}.", wish.as_ref().map(|wish| format!(" for `{wish}`")).unwrap_or_default())]
+    /// No installed browser matches the request.
+    #[error("No browser was found{}.", request.as_ref().map(|request| format!(" for `{request}`")).unwrap_or_default())]
     NoBrowser {
         /// What the caller asked for.
-        wish: Option<String>,
+        request: Option<String>,
     },
-    /// The browser did not come up; its own words say why.
+    /// The browser did not start; `stderr` has its output.
     #[error("{} {why}.{}", executable.display(), quoted(stderr))]
     LaunchFailed {
         /// What was started.
         executable: PathBuf,
-        /// How far it came.
+        /// How it failed.
         why: LaunchFault,
         /// The last lines the browser wrote to stderr.
         stderr: String,
@@ -39,11 +38,11 @@ pub enum BrowserError {
     ProfileLocked {
         /// The profile directory.
         directory: PathBuf,
-        /// Who holds it, when that could be told.
+        /// The process that holds it, when known.
         owner: Option<ProcessIdentity>,
     },
     /// The directory is a browser's default profile, which is never automated (T38).
-    #[error("{} is a browser's default profile, and Tabwire never drives that one.", directory.display())]
+    #[error("{} is a browser's default profile, which Tabwire never automates.", directory.display())]
     DefaultProfile {
         /// The directory after links and `..` were resolved.
         directory: PathBuf,
@@ -98,8 +97,8 @@ pub enum BrowserError {
         /// What the system said.
         source: io::Error,
     },
-    /// Somebody else holds the browser now.
-    #[error("The browser {browser} is held by {holder}.")]
+    /// Another client has claimed the browser.
+    #[error("The browser {browser} is in use by {holder}.")]
     Busy {
         /// The browser or its socket.
         browser: String,
@@ -120,13 +119,13 @@ pub enum BrowserError {
         /// How long.
         after: Duration,
     },
-    /// Text that names no browser to attach to.
-    #[error("`{text}` is not an address to attach to.")]
-    BadAddress {
+    /// Text that is no attach URL, port, profile or channel.
+    #[error("`{text}` is not a browser to attach to.")]
+    BadUrl {
         /// What was given.
         text: String,
     },
-    /// Nothing that speaks the protocol answers there.
+    /// No CDP endpoint responds there.
     #[error("No browser to attach to at {address}: {why}.")]
     Unreachable {
         /// Where.
@@ -134,67 +133,67 @@ pub enum BrowserError {
         /// How it failed.
         why: AttachFault,
     },
-    /// The other side sent something that is not the protocol.
-    #[error("{peer} sent something unexpected: {what}.")]
+    /// The peer sent an invalid message.
+    #[error("{peer} sent an invalid message: {what}.")]
     Peer {
         /// Who.
         peer: &'static str,
         /// What was wrong with it.
         what: &'static str,
     },
-    /// A failure another process of ours reported, passed on as it was.
+    /// A failure that another Tabwire process reported.
     #[error(transparent)]
     Reported(#[from] Failure),
 }
 
-/// How far a browser came before it failed to start.
+/// How a browser failed to start.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LaunchFault {
     /// It could not be executed.
     #[error("could not be executed ({0})")]
     NotExecutable(String),
-    /// It ended before it answered.
-    #[error("ended before it was ready ({0})")]
+    /// It exited before it responded.
+    #[error("exited before it was ready ({0})")]
     Ended(String),
-    /// It never answered.
+    /// It never responded.
     #[error("was not ready after {} s", .0.as_secs())]
-    Silent(Duration),
-    /// Its first answer was not the protocol.
-    #[error("gave an answer that is not the debugging protocol")]
-    Nonsense,
-    /// Its keeper ended without a word.
-    #[error("was not started: its keeper ended without saying why")]
+    Timeout(Duration),
+    /// Its first message was not CDP.
+    #[error("sent a message that is not the debugging protocol")]
+    NotCdp,
+    /// Its keeper exited without a report.
+    #[error("was not started: its keeper exited without a report")]
     KeeperEnded,
-    /// The launch was called off.
+    /// The launch was canceled.
     #[error("was stopped while it was starting")]
-    CalledOff,
+    Canceled,
 }
 
-/// Why nothing could be attached to.
+/// Why attaching failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AttachFault {
     /// No connection, or it broke.
     #[error("{0}")]
     Connection(String),
-    /// HTTP answered with another status.
-    #[error("it answered with HTTP status {0}")]
+    /// The endpoint responded with an HTTP error.
+    #[error("it responded with HTTP status {0}")]
     Status(u16),
-    /// The answer has no websocket address.
-    #[error("its answer names no websocket address")]
+    /// The response has no websocket URL.
+    #[error("its response has no websocket URL")]
     NoWebsocket,
     /// The profile has no port file: no debugging is on there.
     #[error("the profile has no DevToolsActivePort file")]
     NoPortFile,
-    /// The port file cannot be read as one.
+    /// The port file is malformed.
     #[error("the DevToolsActivePort file is malformed")]
     BadPortFile,
-    /// Another browser than the profile's answers at the port.
-    #[error("its browser is gone, and another one answers at its port {0}")]
+    /// Another browser listens on the profile's port.
+    #[error("its browser is gone, and another one listens on its port {0}")]
     Stranger(u16),
 }
 
 fn quoted(stderr: &str) -> String {
-    if stderr.is_empty() { String::new() } else { format!(" It said:\n{stderr}") }
+    if stderr.is_empty() { String::new() } else { format!(" Its output:\n{stderr}") }
 }
 
 fn named(owner: Option<&ProcessIdentity>) -> String {
@@ -202,7 +201,7 @@ fn named(owner: Option<&ProcessIdentity>) -> String {
 }
 
 impl BrowserError {
-    /// Wraps what the system said about a path.
+    /// Wraps a system error about a path.
     pub(crate) fn system(action: &'static str, path: &Path, source: impl Into<io::Error>) -> Self {
         Self::System { action, path: path.to_owned(), source: source.into() }
     }
@@ -220,7 +219,7 @@ impl BrowserError {
             | Self::OptionRefused { .. }
             | Self::UntrustedDirectory { .. }
             | Self::SocketPathTooLong { .. }
-            | Self::BadAddress { .. } => ErrorCode::BadArgs,
+            | Self::BadUrl { .. } => ErrorCode::BadArgs,
             Self::System { .. } => ErrorCode::LaunchFailed,
             Self::Busy { .. } => ErrorCode::Busy,
             Self::Gone { .. } => ErrorCode::BrowserGone,
@@ -230,31 +229,34 @@ impl BrowserError {
         }
     }
 
-    fn hint(&self) -> Option<String> {
-        let hint = match self {
+    fn remedy(&self) -> Option<Remedy> {
+        let sentence = match self {
             Self::NoBrowser { .. } => {
                 "Install Chrome, Chromium, Edge or Brave, or give the path of an executable as the browser."
             }
             Self::OtherEngine(_) => {
-                "Use chromium, chrome, edge or brave; `tabwire doctor` tells which of them is installed."
+                return Some(Remedy::new(
+                    "Use chromium, chrome, edge or brave. {} lists the installed ones.",
+                    [Step::command("tabwire doctor")],
+                ));
             }
             Self::LaunchFailed { why: LaunchFault::NotExecutable(_), .. } => {
-                "Give the path of a browser's executable, or leave the choice to Tabwire."
+                "Give the path of a browser's executable, or omit it to let Tabwire choose."
             }
-            Self::LaunchFailed { .. } => "Read the browser's own words above; start it by hand to see more.",
+            Self::LaunchFailed { .. } => "See the browser's output above, or start the executable by hand.",
             Self::ProfileLocked { .. } => {
-                "Close the browser that uses the profile, or choose another profile (a throw-away one always works)."
+                "Close the browser that uses the profile, or choose another profile (a temporary one always works)."
             }
             Self::DefaultProfile { .. } => {
-                "Use a named or throw-away profile, or pair the extension to drive your own browser."
+                "Use a named or temporary profile, or pair the extension to use your own browser."
             }
             Self::UnfitProfile { .. } => {
-                "Nothing was changed. Name a new or empty directory, or a profile of Chromium."
+                "Nothing was changed. Use a new or empty directory, or a Chromium profile."
             }
             Self::OptionRefused { can_be_allowed: true, .. } => {
                 "Allow dangerous browser options explicitly to use it."
             }
-            Self::OptionRefused { .. } => "Leave it out; Tabwire sets it from its own options.",
+            Self::OptionRefused { .. } => "Remove it; Tabwire sets it from its own options.",
             Self::UntrustedDirectory { .. } => {
                 "Remove or repair the directory, or set TABWIRE_HOME to one that only you can write."
             }
@@ -262,27 +264,27 @@ impl BrowserError {
             Self::System { .. } => {
                 "Check that the directory exists, is writable and has free space, or set TABWIRE_HOME to another."
             }
-            Self::Busy { .. } => "Wait for the other one to let go, or stop the browser.",
-            Self::Gone { .. } => "Start it again.",
+            Self::Busy { .. } => "Wait until the other client is done, or stop the browser.",
+            Self::Gone { .. } => "Start the browser again.",
             Self::Timeout { .. } => "Try again with a longer timeout; stop the browser if it hangs.",
-            Self::BadAddress { .. } => {
-                "Use a port, http://host:port, a ws:// or wss:// address, a profile directory, or a channel such as `chrome`."
+            Self::BadUrl { .. } => {
+                "Use a port, http://host:port, a ws:// or wss:// URL, a profile directory, or a channel such as `chrome`."
             }
             Self::Unreachable { .. } => {
                 "Start the browser with remote debugging, or turn it on at chrome://inspect/#remote-debugging."
             }
             Self::Peer { .. } => "Stop the browser and start it again with this version of Tabwire.",
             Self::BadProfileName { .. } => return None,
-            Self::Reported(failure) => return failure.hint.clone(),
+            Self::Reported(failure) => return failure.remedy.clone(),
         };
-        Some(hint.to_owned())
+        Some(sentence.into())
     }
 }
 
 impl From<BrowserError> for Failure {
     fn from(error: BrowserError) -> Self {
-        let hint = error.hint();
+        let remedy = error.remedy();
         let failure = Failure::new(error.code(), error.to_string());
-        Failure { hint, ..failure }
+        Failure { remedy, ..failure }
     }
 }

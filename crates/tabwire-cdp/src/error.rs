@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use tabwire_wire::{CdpSessionId, ErrorCode, Failure};
+use tabwire_api::{CdpSessionId, ErrorCode, Failure};
 
-use crate::close_reason::CloseReason;
+use crate::connection::close_reason::CloseReason;
 
 /// The name of a protocol method or event, `Page.navigate`; free of cost when it is a literal.
 pub type Method = Cow<'static, str>;
 
-/// The code Chrome answers with when a cdp session is unknown to it.
+/// The code Chrome answers with when a CDP session is unknown to it.
 pub(crate) const CODE_SESSION_NOT_FOUND: i64 = -32001;
 /// The code Chrome answers with when a method is unknown to it.
 const CODE_METHOD_NOT_FOUND: i64 = -32601;
@@ -26,7 +26,7 @@ pub enum CdpError {
         /// The length of the wait.
         after: Duration,
     },
-    /// The cdp session was detached, or never existed; attach again.
+    /// The CDP session was detached, or never existed; attach again.
     #[error("cdp session {session} is gone")]
     SessionGone {
         /// The session concerned.
@@ -107,7 +107,7 @@ impl CdpError {
         matches!(self, Self::Closed { .. } | Self::Backlogged { .. } | Self::BadParameters { .. })
     }
 
-    /// Whether the browser does not offer the method, on this cdp session at least.
+    /// Whether the browser does not offer the method, on this CDP session at least.
     #[must_use]
     pub fn is_unknown_method(&self) -> bool {
         matches!(self, Self::Protocol { code: CODE_METHOD_NOT_FOUND, .. })
@@ -119,34 +119,34 @@ impl CdpError {
         let message = self.to_string();
         match self {
             Self::Timeout { .. } => Failure::new(ErrorCode::Timeout, message)
-                .with_hint("The browser may be busy. Try again with a longer timeout."),
+                .with_remedy("The browser may be busy. Try again with a longer timeout."),
             Self::SessionGone { .. } => Failure::new(ErrorCode::TargetGone, message)
-                .with_hint("The page went away or was detached. List the tabs and choose again."),
+                .with_remedy("The page went away or was detached. List the tabs and choose again."),
             Self::Closed { .. } => Failure::new(ErrorCode::BrowserGone, message)
-                .with_hint("Nothing was sent. Try again; the browser is reached anew."),
+                .with_remedy("Nothing was sent. Try again; the browser is reached anew."),
             Self::OutcomeUnknown { .. } => Failure::new(ErrorCode::OutcomeUnknown, message)
-                .with_hint("It may or may not have run. Look at the page before trying again."),
+                .with_remedy("It may or may not have run. Look at the page before trying again."),
             Self::TooLarge { .. } => Failure::new(ErrorCode::CdpError, message)
-                .with_hint("Ask for less at once: a smaller part, a clip, or a file."),
+                .with_remedy("Ask for less at once: a smaller part, a clip, or a file."),
             Self::Backlogged { .. } => Failure::new(ErrorCode::Backpressure, message)
-                .with_hint("Wait for earlier commands to finish, then try again."),
+                .with_remedy("Wait for earlier commands to finish, then try again."),
             Self::Protocol { code: CODE_METHOD_NOT_FOUND, .. } => {
                 Failure::new(ErrorCode::UnknownMethod, message)
-                    .with_hint("This browser does not know the method; check its spelling and version.")
+                    .with_remedy("This browser does not know the method; check its spelling and version.")
             }
             Self::Protocol { message: sentence, .. } if sentence == NOT_ACTIVE => {
                 Failure::new(ErrorCode::TargetGone, "The page went to another document in the meantime.")
-                    .with_hint("Nothing was done. Try again.")
+                    .with_remedy("Nothing was done. Try again.")
             }
             Self::Protocol { message: sentence, data, .. } => match data.as_deref().and_then(own_code) {
-                Some(code) => Failure::new(code, sentence).with_hint(own_hint(code)),
+                Some(code) => Failure::new(code, sentence).with_remedy(own_hint(code)),
                 None => Failure::new(ErrorCode::CdpError, message),
             },
             Self::Malformed { .. } => Failure::new(ErrorCode::CdpError, message)
-                .with_hint("The browser sent something unexpected; its version may be too new or too old."),
+                .with_remedy("The browser sent something unexpected; its version may be too new or too old."),
             Self::BadParameters { .. } => Failure::new(ErrorCode::BadArgs, message),
             Self::Missed { .. } => Failure::new(ErrorCode::Backpressure, message)
-                .with_hint("Read the present state anew; the record has a gap."),
+                .with_remedy("Read the present state anew; the record has a gap."),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
 
-use crate::close_reason::CloseReason;
+use crate::connection::close_reason::CloseReason;
 use crate::deadline::Deadline;
 use crate::error::{CdpError, Method};
 

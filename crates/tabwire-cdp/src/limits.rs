@@ -22,13 +22,13 @@ pub const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// A heavy page load is a few hundred events; a reader that is a thousand behind is stuck.
 pub const EVENT_STREAM_BOUND: usize = 1024;
 
-/// Events held for one cdp session nobody has claimed yet (F21): 256.
+/// Events held for one CDP session nobody has claimed yet (F21): 256.
 pub const HELD_EVENTS_PER_SESSION: usize = 256;
 
-/// Unclaimed cdp sessions that may hold events at once; the oldest is let go first: 256.
+/// Unclaimed CDP sessions that may hold events at once; the oldest is let go first: 256.
 pub const HELD_SESSIONS: usize = 256;
 
-/// Detached cdp sessions remembered, so that their late events are not held again: 256.
+/// Detached CDP sessions remembered, so that their late events are not held again: 256.
 pub const GONE_SESSIONS_REMEMBERED: usize = 256;
 
 /// Disposed browser contexts remembered, so that their late targets are not listed: 256.
@@ -52,7 +52,7 @@ pub const LARGE_READ_CHUNK: usize = 1024 * 1024;
 /// Capacity asked of the kernel for each browser pipe: 1 MiB, the unprivileged maximum.
 pub const PIPE_CAPACITY: usize = 1024 * 1024;
 
-/// Bytes kept of each end of an oversize frame, enough for its id and its cdp session: 256.
+/// Bytes kept of each end of an oversize frame, enough for its id and its CDP session: 256.
 pub const OVERSIZE_EXCERPT: usize = 256;
 
 /// Event parameters up to this size are copied out of the read buffer: 16 KiB.

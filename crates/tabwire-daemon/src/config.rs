@@ -1,4 +1,4 @@
-//! What the binary tells the daemon: everything that comes from the environment or the command line.
+//! The configuration of the daemon, which the binary reads from the environment and the command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -12,30 +12,30 @@ use crate::paths::Paths;
 /// How a daemon runs.
 #[derive(Clone, Debug)]
 pub struct DaemonConfig {
-    /// Where its files are.
+    /// Its files.
     pub paths: Paths,
-    /// The loopback port to ask for; 0 takes any.
+    /// The loopback port; 0 takes any.
     pub port: u16,
-    /// The program to start keepers with.
+    /// The program that starts keepers.
     pub self_exe: PathBuf,
     /// The arguments that make it a keeper.
     pub keep_arguments: Vec<String>,
-    /// Which browser to launch when a session does not say.
+    /// The browser to launch when a session names none.
     pub browser: Option<String>,
-    /// Where programs are searched.
+    /// The search path of programs.
     pub path_env: Option<OsString>,
-    /// The user's configuration directory, to know default profiles by.
+    /// The user's configuration directory, to recognise default profiles.
     pub config_home: Option<PathBuf>,
-    /// The user's home directory, where channels' own profiles are.
+    /// The user's home directory, with the default profiles.
     pub home: Option<PathBuf>,
-    /// How long a browser outlives a daemon that died; the keeper's default when absent.
+    /// How long a browser outlives a daemon that died. The keeper has a default.
     pub linger: Option<Duration>,
-    /// Whether a journal is written.
-    pub journal: bool,
-    /// How long to wait for the place of a daemon that has it and answers nobody.
-    pub patience: Duration,
-    /// How long to stay with nothing to do.
+    /// Whether an audit log is written.
+    pub audit_log: bool,
+    /// How long to wait for the lock of a daemon that does not answer.
+    pub lock_timeout: Duration,
+    /// How long to stay idle before the exit.
     pub idle_exit: Duration,
-    /// What MCP clients are offered besides the actions: nothing, unless a test shows the protocol with it.
+    /// Additional MCP tools and resources, for conformance tests.
     pub mcp_extras: Option<Arc<dyn Extras>>,
 }

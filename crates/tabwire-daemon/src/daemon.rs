@@ -1,4 +1,4 @@
-//! The daemon as a whole: starting once, serving, and ending in one of three ways.
+//! The daemon: starts once per user, serves, and ends by drain, stop or idleness.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -6,35 +6,37 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use tabwire_api::{ErrorCode, Failure, InstanceId, Remedy, SessionKey, Step};
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_cdp::TaskGroup;
-use tabwire_engine::Concealment;
-use tabwire_wire::{ErrorCode, Failure, SessionKey};
+use tabwire_engine::OutputRedactor;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::approval_desk::ApprovalDesk;
+use crate::action::output_dirs::OutputDirs;
+use crate::audit::writer::AuditWriter;
+use crate::browser::manager::{BrowserManager, run_to_completion};
+use crate::browser::served::BrowserEnd;
 use crate::config::DaemonConfig;
-use crate::extension_desk::ExtensionDesk;
-use crate::extension_news::People;
-use crate::file_shelf::FileShelf;
-use crate::fleet::{Fleet, carried_out};
-use crate::gate::{Gate, Secrets};
+use crate::endpoint::cdp::CdpEndpoint;
+use crate::endpoint::mcp_clients::McpClients;
+use crate::extension::notifications::NotificationSources;
+use crate::extension::registry::ExtensionRegistry;
 use crate::handshake::Handshake;
+use crate::http::gate::{Gate, Secrets};
+use crate::http::listener::PortPeers;
+use crate::http::listener::{Accept, Listener};
+use crate::http::server;
+use crate::http::token::Token;
 use crate::limits::{CONNECTIONS, DRAIN_DEADLINE};
-use crate::listener::{Accept, Listener};
 use crate::lock::DaemonLock;
-use crate::mcp_guests::McpGuests;
-use crate::policy_desk::PolicyDesk;
-use crate::port_peer::PortPeers;
-use crate::scribe::Scribe;
-use crate::served_browser::Fate;
-use crate::server;
-use crate::session::Household;
-use crate::session_store::SessionStore;
-use crate::session_table::SessionTable;
-use crate::token::Token;
+use crate::policy::api::PolicyApi;
+use crate::policy::approvals::ApprovalQueue;
+use crate::policy::store::PolicyStore;
+use crate::session::SessionDeps;
+use crate::session::store::SessionStore;
+use crate::session::table::SessionTable;
 
 /// A running daemon.
 #[derive(Debug)]
@@ -42,50 +44,52 @@ pub struct Daemon {
     pub(crate) config: DaemonConfig,
     pub(crate) port: u16,
     pub(crate) gate: Gate,
-    pub(crate) fleet: Arc<Fleet>,
-    pub(crate) sessions: SessionTable,
-    pub(crate) files: Arc<FileShelf>,
-    pub(crate) scribe: Arc<Scribe>,
-    /// Secrets of the user's that no answer may have.
-    pub(crate) concealment: Arc<Concealment>,
-    pub(crate) policy: Arc<PolicyDesk>,
-    pub(crate) approvals: Arc<ApprovalDesk>,
+    pub(crate) browsers: Arc<BrowserManager>,
+    pub(crate) sessions: Arc<SessionTable>,
+    pub(crate) files: Arc<OutputDirs>,
+    pub(crate) audit: Arc<AuditWriter>,
+    /// The user's secrets, which are redacted from every result.
+    pub(crate) redactor: Arc<OutputRedactor>,
+    pub(crate) policy: Arc<PolicyStore>,
+    pub(crate) approvals: Arc<ApprovalQueue>,
+    pub(crate) policy_api: PolicyApi,
+    pub(crate) cdp: CdpEndpoint,
     pub(crate) tasks: TaskGroup,
     pub(crate) work: Work,
     pub(crate) since: Instant,
-    pub(crate) guests: McpGuests,
+    pub(crate) mcp_clients: McpClients,
     /// The user's own browsers.
-    pub(crate) extensions: Arc<ExtensionDesk>,
+    pub(crate) extensions: Arc<ExtensionRegistry>,
     pub(crate) peers: PortPeers,
     ending: watch::Sender<Option<Ending>>,
 }
 
-/// How a daemon ends.
+/// How the daemon ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// Makes room: work under way is finished, browsers stay with their keepers.
+    /// Finish running requests. Browsers stay with their keepers.
     Drain,
-    /// Everything was ended already.
+    /// Every browser has ended.
     Stop,
 }
 
-/// Whether this process became the daemon.
+/// The result of [`Daemon::run`].
 #[derive(Debug)]
 pub enum StartOutcome {
-    /// It served, and has ended.
+    /// It served and has ended.
     Served,
     /// Another daemon runs.
     AlreadyRunning,
 }
 
-/// Requests being worked on.
+/// The running requests.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
     count: Arc<AtomicUsize>,
     changed: Arc<Notify>,
 }
 
-/// One request being worked on; counts as long as it lives.
+/// A running request. Counts until it is dropped.
 pub(crate) struct Working {
     count: Arc<AtomicUsize>,
     changed: Arc<Notify>,
@@ -116,63 +120,28 @@ impl Drop for Working {
 }
 
 impl Daemon {
-    /// Becomes the daemon and serves until told to end. `announce` is called when requests are answered.
+    /// Becomes the daemon and serves until it ends. Calls `announce` when it accepts requests.
     ///
     /// # Errors
-    /// When the directories are not safe, or nothing can be listened on.
+    /// When the directories are not safe, or no socket can be opened.
     pub async fn run(config: DaemonConfig, announce: impl FnOnce()) -> Result<StartOutcome, Failure> {
         PrivateDir::create(&config.paths.runtime)?;
         PrivateDir::create(&config.paths.state)?;
         let lock_path = config.paths.lock();
-        let taken = DaemonLock::take_within(&lock_path, &config.paths.socket(), config.patience).await;
+        let taken = DaemonLock::take_within(&lock_path, &config.paths.socket(), config.lock_timeout).await;
         let taken = taken.map_err(|error| system("lock", &lock_path, &error))?;
         let Some(_lock) = taken else { return Ok(StartOutcome::AlreadyRunning) };
-        // Before anything is listened on: a policy that cannot be used stops the start (T24).
-        let policy = Arc::new(PolicyDesk::open(&config.paths)?);
+        // Before the sockets: an unusable policy stops the start (T24).
+        let policy = Arc::new(PolicyStore::open(&config.paths)?);
         let socket = bind_socket(&config.paths.socket())?;
         let listener = bind_port(config.port).await?;
         let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
         let instance = new_instance_id()?;
         let token = Token::draw().map_err(|error| {
-            Failure::new(ErrorCode::Internal, format!("The system gives no randomness: {error}."))
+            Failure::new(ErrorCode::Internal, format!("The system has no randomness: {error}."))
         })?;
         Handshake::new(instance.clone(), port, &token).write(&config.paths.handshake())?;
-        let tasks = TaskGroup::new();
-        let scribe = Scribe::start(config.journal.then(|| config.paths.journal()).as_deref());
-        let approvals = Arc::<ApprovalDesk>::default();
-        let people = People {
-            approvals: Arc::clone(&approvals),
-            policy: Arc::clone(&policy),
-            scribe: Arc::clone(&scribe),
-        };
-        let extensions = Arc::new(ExtensionDesk::new(config.paths.extension_key(), tasks.clone(), people));
-        let files = Arc::new(FileShelf::new(config.paths.state.clone()));
-        let daemon = Arc::new(Self {
-            port,
-            gate: Gate::new(token),
-            fleet: Arc::new(Fleet::new(config.clone(), instance, tasks.clone(), Arc::clone(&extensions))),
-            extensions,
-            sessions: SessionTable::new(Household {
-                store: Arc::new(SessionStore::new(config.paths.sessions())),
-                files: Arc::clone(&files),
-                tasks: tasks.clone(),
-                policy: Arc::clone(&policy),
-                scribe: Arc::clone(&scribe),
-                port,
-            }),
-            files,
-            policy,
-            approvals,
-            scribe,
-            concealment: Arc::default(),
-            tasks,
-            work: Work::default(),
-            since: Instant::now(),
-            guests: McpGuests::default(),
-            peers: PortPeers::new(),
-            ending: watch::Sender::new(None),
-            config,
-        });
+        let daemon = Self::new(config, instance, token, policy, port);
         tracing::info!(port, pid = std::process::id(), "the daemon starts");
         daemon.tasks.start("policy-file", Arc::clone(&daemon.policy).follow());
         daemon.adopt().await;
@@ -181,22 +150,86 @@ impl Daemon {
         Ok(StartOutcome::Served)
     }
 
+    /// Assembles the parts of the daemon.
+    fn new(
+        config: DaemonConfig,
+        instance: InstanceId,
+        token: Token,
+        policy: Arc<PolicyStore>,
+        port: u16,
+    ) -> Arc<Self> {
+        let tasks = TaskGroup::new();
+        let audit = AuditWriter::start(config.audit_log.then(|| config.paths.audit_log()).as_deref());
+        let approvals = Arc::<ApprovalQueue>::default();
+        let (asked, decided, written) = (Arc::clone(&approvals), Arc::clone(&policy), Arc::clone(&audit));
+        let sources = NotificationSources { approvals: asked, policy: decided, audit: written };
+        let extensions =
+            Arc::new(ExtensionRegistry::new(config.paths.extension_key(), tasks.clone(), sources));
+        let files = Arc::new(OutputDirs::new(config.paths.state.clone()));
+        let browsers =
+            Arc::new(BrowserManager::new(config.clone(), instance, tasks.clone(), Arc::clone(&extensions)));
+        let sessions = Arc::new(SessionTable::new(SessionDeps {
+            store: Arc::new(SessionStore::new(config.paths.sessions())),
+            files: Arc::clone(&files),
+            tasks: tasks.clone(),
+            policy: Arc::clone(&policy),
+            audit: Arc::clone(&audit),
+            port,
+        }));
+        Arc::new(Self {
+            port,
+            gate: Gate::new(token),
+            policy_api: PolicyApi::new(
+                Arc::clone(&policy),
+                Arc::clone(&approvals),
+                Arc::clone(&audit),
+                Arc::clone(&sessions),
+            ),
+            cdp: CdpEndpoint::new(
+                Arc::clone(&sessions),
+                Arc::clone(&browsers),
+                Arc::clone(&policy),
+                Arc::clone(&audit),
+                tasks.clone(),
+                port,
+            ),
+            browsers,
+            extensions,
+            sessions,
+            files,
+            policy,
+            approvals,
+            audit,
+            redactor: Arc::default(),
+            tasks,
+            work: Work::default(),
+            since: Instant::now(),
+            mcp_clients: McpClients::default(),
+            peers: PortPeers::new(),
+            ending: watch::Sender::new(None),
+            config,
+        })
+    }
+
     async fn serve(self: &Arc<Self>, socket: UnixListener, port: TcpListener) -> Result<(), Failure> {
-        // Each door has places of its own: strangers at the port must not keep the user from the socket.
-        let places = Some(Arc::new(Semaphore::new(CONNECTIONS)));
-        let doors = TaskGroup::new();
-        doors
-            .start("door-socket", accept_all(Arc::clone(self), doors.clone(), Listener::new(socket, places)));
-        doors.start("door-port", accept_all(Arc::clone(self), doors.clone(), Listener::new(port, None)));
+        // Separate permits: connections to the port must not block the user's socket.
+        let permits = Some(Arc::new(Semaphore::new(CONNECTIONS)));
+        let listeners = TaskGroup::new();
+        listeners.start(
+            "accept-socket",
+            accept_all(Arc::clone(self), listeners.clone(), Listener::new(socket, permits)),
+        );
+        listeners
+            .start("accept-port", accept_all(Arc::clone(self), listeners.clone(), Listener::new(port, None)));
         let mut terminate = signal(SignalKind::terminate()).map_err(|error| no_signals(&error))?;
         let ending = self.wait_for_end(&mut terminate).await?;
         tracing::info!(?ending, "the daemon ends");
         let _ = std::fs::remove_file(self.config.paths.socket());
-        doors.shutdown(Duration::from_millis(500)).await;
+        listeners.shutdown(Duration::from_millis(500)).await;
         if ending == Ending::Drain {
             tokio::select! {
                 _ = tokio::time::timeout(DRAIN_DEADLINE, self.work.done()) => {}
-                // Asked a second time: work under way is not waited for.
+                // A second SIGTERM does not wait for running requests.
                 _ = terminate.recv() => {}
             }
         } else {
@@ -204,11 +237,11 @@ impl Daemon {
         }
         for session in self.sessions.all() {
             if let Some(live) = session.find_live().await {
-                live.browser.hub.let_go().await;
+                live.browser.hub.detach().await;
             }
         }
         self.tasks.shutdown(Duration::from_secs(2)).await;
-        Arc::clone(&self.scribe).close().await;
+        Arc::clone(&self.audit).close().await;
         let _ = std::fs::remove_file(self.config.paths.handshake());
         Ok(())
     }
@@ -218,7 +251,7 @@ impl Daemon {
         let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| no_signals(&error))?;
         let mut hangup = signal(SignalKind::hangup()).map_err(|error| no_signals(&error))?;
         tokio::select! {
-            told = ending.wait_for(Option::is_some) => Ok(told.ok().and_then(|told| *told).unwrap_or(Ending::Drain)),
+            end = ending.wait_for(Option::is_some) => Ok(end.ok().and_then(|end| *end).unwrap_or(Ending::Drain)),
             _ = terminate.recv() => Ok(Ending::Drain),
             _ = interrupt.recv() => Ok(Ending::Drain),
             _ = hangup.recv() => Ok(Ending::Drain),
@@ -226,13 +259,13 @@ impl Daemon {
         }
     }
 
-    /// Waits until there has been nothing to do for the configured time.
+    /// Waits until the daemon was idle for the configured time.
     async fn idle(&self) {
         let step = (self.config.idle_exit / 10).max(Duration::from_millis(50));
         let mut idle_since = Instant::now();
         loop {
             tokio::time::sleep(step).await;
-            let mut busy = !self.work.is_idle() || self.guests.count() > 0;
+            let mut busy = !self.work.is_idle() || self.mcp_clients.count() > 0;
             for session in self.sessions.all() {
                 busy |= session.find_live().await.is_some_and(|live| !live.browser.hub.is_gone());
             }
@@ -252,8 +285,8 @@ impl Daemon {
         });
     }
 
-    /// Does work to its end, though whoever asked may leave before; the daemon waits for it when it makes room.
-    pub(crate) async fn carry_out<T: Send + 'static, F>(
+    /// Runs work to completion even if its caller is cancelled. A drain waits for it.
+    pub(crate) async fn run_to_completion<T: Send + 'static, F>(
         self: &Arc<Self>,
         work: impl FnOnce(Arc<Self>) -> F,
     ) -> Result<T, Failure>
@@ -261,27 +294,27 @@ impl Daemon {
         F: Future<Output = Result<T, Failure>> + Send + 'static,
     {
         let (working, work) = (self.work.begin(), work(Arc::clone(self)));
-        carried_out(&self.tasks, async move {
+        run_to_completion(&self.tasks, async move {
             let _working = working;
             work.await
         })
         .await
     }
 
-    /// Ends every launched browser; says how many.
+    /// Ends every launched browser; returns how many.
     pub(crate) async fn stop_all(&self) -> usize {
         let mut stopped = 0;
         for session in self.sessions.all() {
             if let Some(live) = session.take_live().await {
-                match self.fleet.end_session(&live).await {
-                    Ok(fate) => stopped += usize::from(fate == Fate::Ended),
+                match self.browsers.end_session(&live).await {
+                    Ok(fate) => stopped += usize::from(fate == BrowserEnd::Ended),
                     Err(failure) => {
                         tracing::warn!(%failure, session = %session.key, "a browser did not end");
                     }
                 }
             }
         }
-        stopped + self.fleet.stop_chrome().await
+        stopped + self.browsers.stop_shim_browsers().await
     }
 }
 
@@ -291,35 +324,35 @@ impl Secrets for Daemon {
     }
 
     fn is_mcp(&self, secret: &str) -> bool {
-        self.guests.is_address(secret)
+        self.mcp_clients.is_address(secret)
     }
 }
 
 async fn accept_all<L: Accept + Send + Sync>(
     daemon: Arc<Daemon>,
-    doors: TaskGroup,
+    listeners: TaskGroup,
     mut listener: Listener<L>,
 ) {
     loop {
-        let visitor = tokio::select! {
-            visitor = listener.next() => visitor,
-            () = doors.stopping() => return,
+        let stream = tokio::select! {
+            stream = listener.next() => stream,
+            () = listeners.stopping() => return,
         };
-        let Some((visitor, place)) = visitor else { return };
-        let served = server::serve(Arc::clone(&daemon), visitor);
+        let Some((stream, permit)) = stream else { return };
+        let served = server::serve(Arc::clone(&daemon), stream);
         daemon.tasks.start("connection", async move {
             served.await;
-            drop(place);
+            drop(permit);
         });
     }
 }
 
-/// Listens on the socket; a file an earlier daemon left there is replaced, which the lock makes safe.
+/// Listens on the socket. Replaces the socket of an earlier daemon, which the lock makes safe.
 fn bind_socket(path: &Path) -> Result<UnixListener, Failure> {
     match std::fs::symlink_metadata(path) {
         Ok(found) if !std::os::unix::fs::FileTypeExt::is_socket(&found.file_type()) => {
-            let message = format!("{} is in the way: it is not a socket.", path.display());
-            return Err(Failure::new(ErrorCode::Internal, message).with_hint("Remove it and try again."));
+            let message = format!("{} exists and is not a socket.", path.display());
+            return Err(Failure::new(ErrorCode::Internal, message).with_remedy("Remove it and retry."));
         }
         Ok(_) => std::fs::remove_file(path).map_err(|error| system("remove", path, &error))?,
         Err(_) => {}
@@ -330,12 +363,12 @@ fn bind_socket(path: &Path) -> Result<UnixListener, Failure> {
     Ok(listener)
 }
 
-/// Listens on the literal loopback address; another port when a stranger has ours (F37).
+/// Listens on the literal loopback address, or on another port when the wanted one is taken (F37).
 async fn bind_port(wanted: u16) -> Result<TcpListener, Failure> {
     match TcpListener::bind(("127.0.0.1", wanted)).await {
         Ok(listener) => Ok(listener),
         Err(error) if wanted != 0 => {
-            tracing::warn!(%error, wanted, "the port is taken; another one is used");
+            tracing::warn!(%error, wanted, "the port is taken; using another one");
             TcpListener::bind(("127.0.0.1", 0)).await.map_err(|error| no_port(&error))
         }
         Err(error) => Err(no_port(&error)),
@@ -343,15 +376,15 @@ async fn bind_port(wanted: u16) -> Result<TcpListener, Failure> {
 }
 
 fn no_port(error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::Internal, format!("No loopback port can be listened on: {error}."))
+    Failure::new(ErrorCode::Internal, format!("Cannot listen on a loopback port: {error}."))
 }
 
 fn no_signals(error: &std::io::Error) -> Failure {
-    Failure::new(ErrorCode::Internal, format!("Signals cannot be listened for: {error}."))
+    Failure::new(ErrorCode::Internal, format!("Cannot install signal handlers: {error}."))
 }
 
 fn system(action: &'static str, path: &Path, error: &std::io::Error) -> Failure {
     let message = format!("Tabwire could not {action} {}: {error}.", path.display());
     Failure::new(ErrorCode::Internal, message)
-        .with_hint("Run `tabwire doctor` to see what is wrong with its directories.")
+        .with_remedy(Remedy::new("Run {} to check its directories.", [Step::command("tabwire doctor")]))
 }

@@ -1,13 +1,13 @@
-//! Who the running daemon is: a 0600 file that front ends on the port, and the extension, are given.
+//! The handshake file of the running daemon: process, port and token, with mode 0600, for clients on the port.
 
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tabwire_api::{InstanceId, VERSION};
 use tabwire_browser::{BrowserError, atomic_file};
-use tabwire_wire::{InstanceId, VERSION};
 
-use crate::limits::FILE_BYTES;
-use crate::token::Token;
+use crate::http::token::Token;
+use crate::paths::FILE_BYTES;
 
 /// The handshake file's content.
 #[derive(Debug, Serialize, Deserialize)]
@@ -33,13 +33,13 @@ impl Handshake {
         atomic_file::write(path, &serde_json::to_vec(self).unwrap_or_default())
     }
 
-    /// Reads the file; `None` when it is missing or not one of ours.
+    /// Reads the file; `None` when it is missing or invalid.
     #[must_use]
     pub fn find(path: &Path) -> Option<Self> {
         serde_json::from_slice(&atomic_file::read(path, FILE_BYTES).ok()?).ok()
     }
 
-    /// The token that opens the port.
+    /// The token for requests over the port.
     #[must_use]
     pub fn expose_token(&self) -> Option<Token> {
         Token::find(&self.token)

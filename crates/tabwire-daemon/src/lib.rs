@@ -1,113 +1,41 @@
-//! The daemon: sessions, the gate, HTTP routes on socket and port, and the CDP endpoint.
-//!
-//! Knows nothing of the command line. Everything it needs of the environment is handed to it.
+//! The daemon: sessions, browsers, the HTTP API on socket and port, and the endpoints for CDP and MCP clients.
 
 mod action;
-mod adopt;
-mod approval_desk;
-mod authority;
-mod browser_link;
-mod caller;
-#[cfg(test)]
-mod cdp_corpus_tests;
-mod cdp_endpoint;
-mod cdp_judgement;
-mod checkpoint;
-mod chrome_endpoint;
-mod chrome_fleet;
-mod chrome_guest;
-mod command_guard;
+mod audit;
+mod browser;
 mod config;
 mod daemon;
-mod dangerous_extension;
-mod download_file;
-mod driver_board;
-mod extension_browser;
-mod extension_desk;
-mod extension_endpoint;
-mod extension_key;
-mod extension_news;
-mod extension_task;
-mod ffmpeg;
-mod file_fault;
-mod file_shelf;
-mod fleet;
-mod frame_check;
-mod gate;
-mod guarded_logins;
-mod handler;
+mod endpoint;
+mod extension;
 mod handshake;
-mod host;
+mod http;
 mod hub;
-mod hub_task;
-mod known;
-mod lease_table;
 pub mod limits;
-mod listener;
-mod live_session;
-mod local_host;
 mod lock;
-mod log_file;
-mod log_sink;
-mod mcp_endpoint;
-mod mcp_guest;
-mod mcp_guests;
-mod note;
+mod log;
 mod paths;
-mod place;
-mod policy_desk;
-mod policy_request;
-mod port_peer;
-mod powershell;
-mod powershell_word;
-mod protected_path;
-mod record_survey;
-mod recovery;
-mod remembered;
-mod request_files;
-mod request_folder;
-mod root_directory;
-mod route;
-mod safe_name;
-mod scribe;
-mod served_browser;
-mod server;
+mod policy;
 mod session;
-mod session_action;
-mod session_record;
-mod session_status;
-mod session_store;
-mod session_table;
-mod shared_powershell;
-mod state_saver;
-mod sweeping;
-mod tab_choice;
-mod token;
-mod told_parameters;
-mod told_result;
 mod vault;
-mod waking_clock;
-mod windows_browser;
-mod windows_host;
-mod wish;
+mod wsl;
 
-pub use approval_desk::{
-    ApprovalAnswer, ApprovalDesk, ApprovalId, ApprovalQuestion, Attendance, DecidedApproval, Outcome,
-    PendingApproval,
+pub use crate::action::protected_path::{Wanted, refuse_protected};
+pub use crate::browser::link::BrowserLink;
+pub use crate::browser::manager::BrowserManager;
+pub use crate::extension::key::find_extension_key;
+pub use crate::http::gate::{Admitted, Gate, Refusal, RequestHead, Scope, Secrets, Transport};
+pub use crate::http::route::{Access, ROUTES, Route, RouteName};
+pub use crate::http::token::Token;
+pub use crate::hub::{Hub, HubFacts, HubGone, HubState};
+pub use crate::log::file::LogFile;
+pub use crate::log::sink::{LogSink, lost_log_lines};
+pub use crate::policy::approvals::{
+    ApprovalDecision, ApprovalId, ApprovalOutcome, ApprovalQueue, ApprovalRequest, ApprovalWatcher,
+    DecidedApproval, PendingApproval,
 };
-pub use browser_link::BrowserLink;
+pub use crate::session::survey::{FoundRecord, RecordState, survey_records};
 pub use config::DaemonConfig;
 pub use daemon::{Daemon, StartOutcome};
-pub use extension_key::find_extension_key;
-pub use fleet::Fleet;
-pub use gate::{Admitted, Door, Gate, Refusal, Scope, Secrets, Visit};
 pub use handshake::Handshake;
-pub use hub::{Hub, HubFacts, HubGone, HubState};
-pub use log_file::LogFile;
-pub use log_sink::{LogSink, lost_log_lines};
 pub use paths::Paths;
-pub use protected_path::{Wanted, refuse_protected};
-pub use record_survey::{FoundRecord, RecordState, survey_records};
-pub use route::{Access, ROUTES, Route, RouteName};
-pub use token::Token;
 pub use vault::{KeyPlace, Saved, Vault};

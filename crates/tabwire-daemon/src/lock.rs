@@ -1,4 +1,4 @@
-//! The lock that decides which daemon runs. Held as long as the process lives, whatever ends it.
+//! The lock that decides which daemon runs. The kernel releases it when the process ends.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -10,8 +10,8 @@ use rustix::fs::{FlockOperation, flock};
 use tokio::net::UnixStream;
 use tokio::time::{Instant, sleep};
 
-/// How long between two looks at a lock that somebody is about to give up.
-const LOOK: Duration = Duration::from_millis(5);
+/// Pause between two attempts to lock.
+const POLL: Duration = Duration::from_millis(5);
 
 /// Proof that this process is the daemon.
 #[derive(Debug)]
@@ -20,14 +20,14 @@ pub(crate) struct DaemonLock {
 }
 
 impl DaemonLock {
-    /// Takes the lock, and waits for it while its holder answers nobody: it is ending, or just beginning. `None` when
-    /// another process has it and answers at the socket, or the time is over.
+    /// Takes the lock, and waits while its holder does not answer at the socket: it is ending or starting. `None` when the
+    /// holder answers, or after the timeout.
     pub(crate) async fn take_within(
         path: &Path,
         socket: &Path,
-        patience: Duration,
+        timeout: Duration,
     ) -> io::Result<Option<Self>> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         loop {
             if let Some(lock) = Self::take(path)? {
                 return Ok(Some(lock));
@@ -35,7 +35,7 @@ impl DaemonLock {
             if Instant::now() >= until || UnixStream::connect(socket).await.is_ok() {
                 return Ok(None);
             }
-            sleep(LOOK).await;
+            sleep(POLL).await;
         }
     }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::DaemonLock;
 
     #[test]
-    fn f38_one_of_two_gets_the_lock_and_it_goes_with_its_holder() {
+    fn f38_one_process_gets_the_lock_and_dropping_it_frees_it() {
         let directory = tempfile::tempdir().expect("a directory");
         let path = directory.path().join("daemon.lock");
         let first = DaemonLock::take(&path).expect("a lock file").expect("free");

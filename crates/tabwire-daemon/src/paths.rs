@@ -1,6 +1,9 @@
-//! Where the daemon's files are. Handed in by the binary; nothing here reads the environment.
+//! The paths of the daemon's files.
 
 use std::path::{Path, PathBuf};
+
+/// Largest of our own small files: session records, handshake, extension key.
+pub(crate) const FILE_BYTES: usize = 256 * 1024;
 
 /// The four directories, and the files in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,7 +30,7 @@ impl Paths {
         }
     }
 
-    /// The one directory that all four are below, if there is one.
+    /// The directory that contains all four, if there is one.
     #[must_use]
     pub fn home(&self) -> Option<&Path> {
         self.runtime.parent().filter(|home| *self == Self::below(home))
@@ -45,19 +48,19 @@ impl Paths {
         self.runtime.join("daemon.lock")
     }
 
-    /// Who the running daemon is, and its token.
+    /// Process, port and token of the running daemon.
     #[must_use]
     pub fn handshake(&self) -> PathBuf {
         self.runtime.join("handshake.json")
     }
 
-    /// The key that the daemon and the user's browsers share.
+    /// The key that the daemon and the extension share.
     #[must_use]
     pub fn extension_key(&self) -> PathBuf {
         self.state.join("extension-key")
     }
 
-    /// Where the extension is unpacked, for browsers to load it from.
+    /// The unpacked extension, which browsers load.
     #[must_use]
     pub fn extension(&self) -> PathBuf {
         self.data.join("extension")
@@ -69,10 +72,10 @@ impl Paths {
         self.state.join("logs").join("daemon.log")
     }
 
-    /// The journal.
+    /// The audit log.
     #[must_use]
-    pub fn journal(&self) -> PathBuf {
-        self.state.join("journal.db")
+    pub fn audit_log(&self) -> PathBuf {
+        self.state.join("audit.sqlite")
     }
 
     /// The user's policy.
@@ -81,19 +84,19 @@ impl Paths {
         self.config.join("policy.toml")
     }
 
-    /// What was granted and denied.
+    /// The grants and denials.
     #[must_use]
     pub fn grants(&self) -> PathBuf {
         self.state.join("grants.json")
     }
 
-    /// Where downloads wait until they are placed, a directory for each browser.
+    /// Staged downloads, in one directory per browser.
     #[must_use]
     pub fn staging(&self) -> PathBuf {
         self.state.join("staging")
     }
 
-    /// Where sessions are remembered.
+    /// The session records.
     #[must_use]
     pub fn sessions(&self) -> PathBuf {
         self.state.join("sessions")

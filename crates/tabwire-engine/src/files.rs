@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure};
 
 /// What a file that the engine makes is for; it decides the directory and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +32,7 @@ pub enum FileKind {
 
 /// A file that a browser may be given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offered {
+pub struct UploadFile {
     /// Where the browser finds it.
     pub path: PathBuf,
     /// What it is called.
@@ -67,11 +67,11 @@ impl fmt::Debug for NewFile {
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("{} cannot be written: {error}.", path.display()))
-        .with_hint("Check that there is space left, or give another path.")
+        .with_remedy("Check that there is space left, or give another path.")
 }
 
 /// A directory that was made for files of ours, usable for as long as it is held.
-pub trait Folder: Send + Sync + fmt::Debug {
+pub trait OutputDirectory: Send + Sync + fmt::Debug {
     /// Where it is.
     fn path(&self) -> PathBuf;
 
@@ -106,18 +106,18 @@ pub trait Files: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// When the place is not below a declared root or cannot be written.
-    fn make_folder(
+    fn create_directory(
         &self,
         kind: FileKind,
         wish: Option<&Path>,
         suggested_name: &str,
-    ) -> Result<Arc<dyn Folder>, Failure>;
+    ) -> Result<Arc<dyn OutputDirectory>, Failure>;
 
     /// Checks that a file may be read, and says where it really is.
     ///
     /// # Errors
     /// When it is not below a declared root, is no plain file, or is not there.
-    fn admit(&self, path: &Path) -> Result<PathBuf, Failure>;
+    fn check_input(&self, path: &Path) -> Result<PathBuf, Failure>;
 
     /// Reads a file that may be read.
     ///
@@ -130,7 +130,7 @@ pub trait Files: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// When it may not be read, or is too large.
-    fn offer(&self, path: &Path) -> Result<Offered, Failure>;
+    fn offer_upload(&self, path: &Path) -> Result<UploadFile, Failure>;
 
     /// Checks that a new file may be written at a place that was wished for.
     ///
@@ -145,7 +145,7 @@ pub trait Files: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// When it cannot be moved.
-    fn keep_download(
+    fn store_download(
         &self,
         staged: &Path,
         suggested_name: &str,

@@ -8,23 +8,8 @@ pub const OUTLINE_CHARACTERS: usize = 4_000;
 /// Largest result of an evaluation that is returned whole.
 pub const RESULT_BYTES: usize = 256 * 1024;
 
-/// Memory that making a sealed state's key takes; what RFC 9106 recommends where memory is not plenty.
-pub const SEAL_MEMORY_KIBIBYTES: u32 = 64 * 1024;
-
-/// How often that memory is filled.
-pub const SEAL_PASSES: u32 = 3;
-
-/// Most memory that a sealed file may ask for when it is opened.
-pub const SEAL_MEMORY_KIBIBYTES_MOST: u32 = 1024 * 1024;
-
-/// Most passes that a sealed file may ask for when it is opened.
-pub const SEAL_PASSES_MOST: u32 = 16;
-
 /// Origins whose visits are remembered for saving their storage; later ones are not.
 pub const VISITED_ORIGINS: usize = 1_000;
-
-/// Scripts of a tab that run before its pages' own.
-pub const INIT_SCRIPTS: usize = 100;
 
 /// Characters of such a script that are shown in a list.
 pub const INIT_SCRIPT_SHOWN: usize = 80;
@@ -34,9 +19,6 @@ pub const SETUP_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Tab numbers set aside ahead of use, so that a crash never gives one out twice.
 pub const TAB_NUMBERS_AHEAD: u32 = 64;
-
-/// Events of a page held for its watcher; beyond this a gap is logged.
-pub const PAGE_EVENTS: usize = 8_192;
 
 /// Lines of a page's console that are kept; older ones go first.
 pub const CONSOLE_ENTRIES: usize = 500;
@@ -52,12 +34,6 @@ pub const SETTLE_LOADING: Duration = Duration::from_secs(10);
 
 /// How long an action's answer waits for requests that the page made because of it.
 pub const SETTLE_REQUESTS: Duration = Duration::from_secs(3);
-
-/// How long an answer that a page was sent counts as being read; many pages never read theirs to its end.
-pub const SETTLE_UNREAD: Duration = Duration::from_millis(200);
-
-/// How long an action's answer waits for a document that keeps changing.
-pub const SETTLE_QUIET: Duration = Duration::from_millis(500);
 
 /// Characters typed before the browser's answers are waited for.
 pub const KEYS_AT_ONCE: usize = 64;
@@ -83,9 +59,6 @@ pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
 /// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
 pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
 
-/// How long the news of a frame that went to another process is waited for.
-pub const MOVE_PATIENCE: Duration = Duration::from_secs(2);
-
 /// How long a page that is on its way to another document is given to get there before something on it is pressed that
 /// a ref stood for: what is pressed in that moment may go to the other document.
 pub const LEAVE_PATIENCE: Duration = Duration::from_millis(250);
@@ -101,42 +74,6 @@ pub const REACH_ANSWER: Duration = Duration::from_millis(1_000);
 
 /// How long a tap may take to become a click; a page that prevents it never gets one.
 pub const TAP_PATIENCE: Duration = Duration::from_millis(500);
-
-/// Console errors that an action's answer tells.
-pub const ERRORS_TOLD: usize = 5;
-
-/// How long an action's answer waits for animations that the action began.
-pub const SETTLE_ANIMATION: Duration = Duration::from_millis(1_000);
-
-/// Two frames, after which a page has noticed that an animation is over.
-pub const SETTLE_FRAMES: Duration = Duration::from_millis(34);
-
-/// How long the page agent may take to say whether a document is at rest.
-pub const SETTLE_ANSWER: Duration = Duration::from_secs(3);
-
-/// How long an action's answer waits for a window that the page said it opens.
-pub const SETTLE_WINDOW: Duration = Duration::from_secs(2);
-
-/// How long a navigation that was broken off waits to be told that the page went somewhere else by itself.
-pub const CROSSING_TOLD: Duration = Duration::from_millis(500);
-
-/// Listeners of a document that are waited for with every snapshot; a document with more is asked only now and then.
-pub const LISTENERS_QUICK: usize = 1_000;
-
-/// How long a snapshot waits at most to be told which elements listen for clicks; mostly it takes a few milliseconds.
-pub const LISTENERS_PATIENCE: Duration = Duration::from_millis(500);
-
-/// How often a document with many listeners is asked for them.
-pub const LISTENERS_AGAIN: Duration = Duration::from_secs(2);
-
-/// How long finding out what listens in a document may take in all.
-pub const LISTENERS_DEADLINE: Duration = Duration::from_secs(10);
-
-/// Elements that listen which are handed to a page's agent at a time.
-pub const LISTENERS_AT_ONCE: usize = 250;
-
-/// Elements of a document that are known to listen for clicks; others are clickable if anything else says so.
-pub const LISTENERS_KNOWN: usize = 20_000;
 
 /// Characters a token is taken for when a budget is given in tokens.
 pub const CHARACTERS_PER_TOKEN: usize = 4;
@@ -285,12 +222,6 @@ pub const ROUTES: usize = 200;
 /// Largest body a rule answers with.
 pub const ROUTE_BODY_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long an answer about what a page did waits for events that have come but were not looked at.
-pub const CATCH_UP: Duration = Duration::from_secs(1);
-
-/// Answers that wait for one follower of a page's events at a time; more do not wait.
-pub const WAITERS: usize = 32;
-
 /// How long a navigation waits for a page that was only just taken up.
 pub const FIRST_STEPS: Duration = Duration::from_millis(500);
 
@@ -319,18 +250,6 @@ pub const TRACE_SCRIPTS: usize = 1_000;
 
 /// Scripts that a trace's summary names: those that took longest.
 pub const TRACE_SCRIPTS_TOLD: usize = 5;
-
-/// Secrets that are remembered to be struck from evidence; the oldest are forgotten first.
-pub const SECRETS_KNOWN: usize = 200;
-
-/// Shortest part of a secret in base64 that is looked for; shorter ones are in every text.
-pub const BASE64_SHORTEST: usize = 8;
-
-/// Characters a secret has at least to be looked for in texts: shorter ones are part of other words.
-pub const SECRET_SHORTEST: usize = 4;
-
-/// How long to wait before a frame is asked again whose document went while it was asked.
-pub const FRAME_LOOK: Duration = Duration::from_millis(20);
 
 /// How long gathering evidence of one action may take.
 pub const EVIDENCE_DEADLINE: Duration = Duration::from_secs(10);
@@ -374,13 +293,6 @@ pub const LOGIN_FIELDS_DEADLINE: Duration = Duration::from_secs(5);
 /// How long between two looks for them.
 pub const LOGIN_LOOK: Duration = Duration::from_millis(50);
 
-/// How long a page may take to hear that a wait in it was called off; longer, and it is busy or gone.
-pub const CALL_OFF: Duration = Duration::from_secs(5);
-
-/// How long a page is asked to wait for a function of the caller's before it is asked again; so long it goes on
-/// at most when the caller has left.
-pub const FUNCTION_TURN: Duration = Duration::from_secs(1);
-
 /// How many frames inside each other are followed to find the one that gets input.
 pub const FRAMES_DEEP: usize = 32;
 
@@ -389,6 +301,3 @@ pub const PICTURE_AFTERGLOW: Duration = Duration::from_secs(1);
 
 /// Frames of a page that are listed.
 pub const FRAMES_TOLD: usize = 200;
-
-/// How long a frame that an earlier daemon knew may take to be told of again before it counts as gone.
-pub const FRAMES_COME: Duration = Duration::from_secs(3);

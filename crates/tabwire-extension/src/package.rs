@@ -1,12 +1,12 @@
-//! The extension itself, as it is embedded in the binary, and the one id that is let in. A list, without branches.
+//! The extension's files, embedded in the binary, and the extension id that the daemon accepts.
 
-/// The id that Chrome derives from the manifest's `key`; nothing else is answered.
+/// The id that Chrome derives from the manifest's `key`. The daemon rejects every other one.
 pub const EXTENSION_ID: &str = "pimdfmoiaojahepkopikadchpocaecik";
 
-/// The name under which the native host is registered.
+/// The registered name of the native messaging host.
 pub const NATIVE_HOST: &str = "dev.tabwire.host";
 
-/// The Origin that Chrome puts on what the extension sends.
+/// The `Origin` header of the extension's requests.
 #[must_use]
 pub fn extension_origin() -> String {
     format!("chrome-extension://{EXTENSION_ID}")
@@ -18,32 +18,32 @@ macro_rules! files {
     };
 }
 
-/// Every file of the extension, by its path below the extension's folder.
+/// Every file of the extension: path relative to `extension/`, content.
 pub static FILES: &[(&str, &[u8])] = files![
     "manifest.json",
-    "badge.js",
-    "blocked_cookies.js",
-    "cdp_rules.js",
-    "command.js",
-    "debuggee.js",
-    "downloads.js",
-    "element.js",
-    "groups.js",
-    "link.js",
-    "log.js",
-    "look.css",
-    "network_block.js",
-    "news.js",
-    "outbox.js",
-    "pairing.js",
-    "refusals.js",
-    "settled.js",
-    "sharing.js",
-    "shield.js",
-    "sites.js",
-    "tabs.js",
-    "view.js",
     "worker.js",
+    "link/command.js",
+    "link/event_barrier.js",
+    "link/link.js",
+    "link/notifications.js",
+    "link/outbox.js",
+    "link/pairing.js",
+    "policy/blocked_cookies.js",
+    "policy/cdp_rules.js",
+    "policy/denials.js",
+    "policy/network_block.js",
+    "policy/sites.js",
+    "policy/tab_protection.js",
+    "tabs/debuggee.js",
+    "tabs/downloads.js",
+    "tabs/groups.js",
+    "tabs/sharing.js",
+    "tabs/tabs.js",
+    "ui/badge.js",
+    "ui/element.js",
+    "ui/log.js",
+    "ui/style.css",
+    "ui/view.js",
     "icons/16.png",
     "icons/32.png",
     "icons/48.png",
@@ -70,16 +70,16 @@ mod tests {
     }
 
     #[test]
-    fn the_manifest_asks_for_nothing_more_than_is_used() {
+    fn the_manifest_requests_only_used_permissions() {
         let manifest = manifest();
-        let asked: Vec<&str> = manifest["permissions"]
+        let permissions: Vec<&str> = manifest["permissions"]
             .as_array()
             .expect("a list")
             .iter()
             .filter_map(serde_json::Value::as_str)
             .collect();
         assert_eq!(
-            asked,
+            permissions,
             [
                 "alarms",
                 "debugger",
@@ -100,7 +100,7 @@ mod tests {
             "externally_connectable",
             "web_accessible_resources",
         ] {
-            assert!(manifest.get(absent).is_none(), "{absent} would widen what it may do");
+            assert!(manifest.get(absent).is_none(), "{absent} would widen its access");
         }
         let scripts: String = FILES
             .iter()
@@ -118,13 +118,13 @@ mod tests {
             ("tabs", "chrome.tabs."),
             ("webNavigation", "chrome.webNavigation."),
         ] {
-            assert!(scripts.contains(used), "{permission} is asked for and not used");
+            assert!(scripts.contains(used), "{permission} is requested and unused");
         }
         assert_eq!(manifest["minimum_chrome_version"], "125", "flat child sessions");
     }
 
     #[test]
-    fn the_pinned_id_is_the_one_that_chrome_derives_from_the_key() {
+    fn the_extension_id_matches_the_key_in_the_manifest() {
         use ring::digest::{SHA256, digest};
         let manifest = manifest();
         let key = decode_base64(manifest["key"].as_str().expect("a key"));
@@ -176,6 +176,6 @@ mod tests {
 
     #[test]
     fn the_extension_has_the_version_of_the_binary() {
-        assert_eq!(manifest()["version"], tabwire_wire::VERSION);
+        assert_eq!(manifest()["version"], tabwire_api::VERSION);
     }
 }

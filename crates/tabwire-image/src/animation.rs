@@ -1,109 +1,109 @@
-//! A moving picture as an animated WebP: each frame without loss, and only what changed of it. Knows nothing of clocks.
+//! Animated WebP files: lossless frames that store only the changed region.
 
-use crate::difference::Part;
+use crate::compare::Region;
 use crate::encode::Encoding;
 use crate::error::ImageError;
-use crate::picture::Picture;
+use crate::image::Image;
 
-/// The longest time one frame can be shown, in milliseconds: 24 bits.
-const LONGEST: u32 = 0x00ff_ffff;
+/// Longest display time of a frame in milliseconds: 24 bits.
+const MAX_FRAME_MS: u32 = 0x00ff_ffff;
 
-/// A moving picture that is being made.
+/// An animation under construction.
 #[derive(Debug)]
 pub struct Animation {
     width: u32,
     height: u32,
     frames: u32,
-    /// The chunks of the frames that are over.
+    /// The encoded frames.
     chunks: Vec<u8>,
-    /// The frame that is shown, where it changed, and since when.
-    last: Option<(Picture, Part, u64)>,
+    /// The current frame, its changed region, and its start time.
+    last: Option<(Image, Region, u64)>,
     started: u64,
     ended: u64,
 }
 
 impl Animation {
-    /// Begins one of this size; pictures of other sizes are brought to it.
+    /// Starts an animation; images of other sizes are resized.
     #[must_use]
     pub fn new(width: u32, height: u32) -> Self {
         Self { width, height, frames: 0, chunks: Vec::new(), last: None, started: 0, ended: 0 }
     }
 
-    /// Shows a picture from this moment on, in milliseconds.
+    /// Shows an image from `time` on, in milliseconds.
     ///
     /// # Errors
-    /// When it cannot be brought to the size or encoded.
-    pub fn show(&mut self, picture: Picture, moment: u64) -> Result<(), ImageError> {
-        let picture = picture.resized(self.width, self.height)?;
-        let Some((before, part, since)) = self.last.take() else {
-            self.started = moment;
-            let whole = Part { x: 0, y: 0, width: self.width, height: self.height };
-            self.last = Some((picture, whole, moment));
+    /// When it cannot be resized or encoded.
+    pub fn show(&mut self, image: Image, time: u64) -> Result<(), ImageError> {
+        let image = image.resized(self.width, self.height)?;
+        let Some((before, region, since)) = self.last.take() else {
+            self.started = time;
+            let whole = Region { x: 0, y: 0, width: self.width, height: self.height };
+            self.last = Some((image, whole, time));
             return Ok(());
         };
-        let moment = moment.max(since);
-        match before.changed_part(&picture) {
-            // The same picture goes on.
-            None => self.last = Some((before, part, since)),
+        let time = time.max(since);
+        match before.changed_region(&image) {
+            // Unchanged: the current frame continues.
+            None => self.last = Some((before, region, since)),
             Some(changed) => {
-                self.add(&before, part, moment - since)?;
-                self.last = Some((picture, at_even_places(changed), moment));
+                self.add(&before, region, time - since)?;
+                self.last = Some((image, align_to_even(changed), time));
             }
         }
         Ok(())
     }
 
-    /// How many bytes there are so far.
+    /// Bytes so far.
     #[must_use]
     pub fn length(&self) -> usize {
         self.chunks.len()
     }
 
-    /// How many frames there are so far.
+    /// Frames so far.
     #[must_use]
     pub fn frames(&self) -> u32 {
         self.frames + u32::from(self.last.is_some())
     }
 
-    /// How long it takes, in milliseconds, once it is finished.
+    /// The duration of the finished animation in milliseconds.
     #[must_use]
     pub fn duration(&self) -> u64 {
         self.ended.saturating_sub(self.started)
     }
 
-    /// Ends it at this moment, in milliseconds, and gives the file.
+    /// Ends the animation at `time`, in milliseconds, and returns the file.
     ///
     /// # Errors
     /// When the last frame cannot be encoded.
-    pub fn finish(&mut self, moment: u64) -> Result<Vec<u8>, ImageError> {
-        if let Some((picture, part, since)) = self.last.take() {
-            self.ended = moment.max(since);
-            self.add(&picture, part, self.ended - since)?;
+    pub fn finish(&mut self, time: u64) -> Result<Vec<u8>, ImageError> {
+        if let Some((image, region, since)) = self.last.take() {
+            self.ended = time.max(since);
+            self.add(&image, region, self.ended - since)?;
         }
         let mut body = b"WEBP".to_vec();
-        // Flags: animation and opacity.
+        // Flags: animation and alpha.
         let mut head = vec![0x12, 0, 0, 0];
-        head.extend(three(self.width.saturating_sub(1)));
-        head.extend(three(self.height.saturating_sub(1)));
+        head.extend(u24(self.width.saturating_sub(1)));
+        head.extend(u24(self.height.saturating_sub(1)));
         body.extend(chunk(*b"VP8X", &head));
-        // White behind it, shown over and over.
+        // White background, endless loop.
         body.extend(chunk(*b"ANIM", &[255, 255, 255, 255, 0, 0]));
         body.append(&mut self.chunks);
         Ok(chunk(*b"RIFF", &body))
     }
 
-    fn add(&mut self, picture: &Picture, part: Part, milliseconds: u64) -> Result<(), ImageError> {
-        let picture = picture.cropped(part)?;
-        let file = picture.encode(Encoding::Webp)?;
+    fn add(&mut self, image: &Image, region: Region, milliseconds: u64) -> Result<(), ImageError> {
+        let image = image.cropped(region)?;
+        let file = image.encode(Encoding::Webp)?;
         let mut frame = Vec::with_capacity(file.len() + 16);
-        frame.extend(three(part.x / 2));
-        frame.extend(three(part.y / 2));
-        frame.extend(three(picture.width().saturating_sub(1)));
-        frame.extend(three(picture.height().saturating_sub(1)));
-        frame.extend(three(u32::try_from(milliseconds).unwrap_or(LONGEST).clamp(1, LONGEST)));
-        // Put over what is there as it is, and left there.
+        frame.extend(u24(region.x / 2));
+        frame.extend(u24(region.y / 2));
+        frame.extend(u24(image.width().saturating_sub(1)));
+        frame.extend(u24(image.height().saturating_sub(1)));
+        frame.extend(u24(u32::try_from(milliseconds).unwrap_or(MAX_FRAME_MS).clamp(1, MAX_FRAME_MS)));
+        // Overwrite the canvas and keep it.
         frame.push(0b10);
-        // A WebP of one picture is a frame's chunks after the twelve bytes of its head.
+        // The chunks of a still WebP start after its twelve-byte header.
         frame.extend_from_slice(file.get(12..).unwrap_or_default());
         self.chunks.extend(chunk(*b"ANMF", &frame));
         self.frames += 1;
@@ -111,13 +111,13 @@ impl Animation {
     }
 }
 
-/// Frames begin at even places.
-fn at_even_places(part: Part) -> Part {
-    let (x, y) = (part.x & !1, part.y & !1);
-    Part { x, y, width: part.width + part.x - x, height: part.height + part.y - y }
+/// Frame offsets are even.
+fn align_to_even(region: Region) -> Region {
+    let (x, y) = (region.x & !1, region.y & !1);
+    Region { x, y, width: region.width + region.x - x, height: region.height + region.y - y }
 }
 
-fn three(number: u32) -> [u8; 3] {
+fn u24(number: u32) -> [u8; 3] {
     let [first, second, third, _] = number.to_le_bytes();
     [first, second, third]
 }
@@ -139,16 +139,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_is_what_another_reader_sees() {
-        let mut picture = Picture::new(64, 48, vec![255; 64 * 48 * 4]).expect("filled");
+    fn frames_decode_as_they_were_shown() {
+        let mut image = Image::new(64, 48, vec![255; 64 * 48 * 4]).expect("filled");
         let mut animation = Animation::new(64, 48);
         let mut shown = Vec::new();
         for step in 0..3_u8 {
-            let moment = 1_000 + u64::from(step) * 250;
-            picture.fill(i64::from(step) * 9 + 3, 7, 5, 5, [step * 80, 0, 0, 255]);
-            animation.show(picture.clone(), moment).expect("taken");
-            animation.show(picture.clone(), moment + 100).expect("the same goes on");
-            shown.push(picture.clone());
+            let time = 1_000 + u64::from(step) * 250;
+            image.fill(i64::from(step) * 9 + 3, 7, 5, 5, [step * 80, 0, 0, 255]);
+            animation.show(image.clone(), time).expect("taken");
+            animation.show(image.clone(), time + 100).expect("the same goes on");
+            shown.push(image.clone());
         }
         assert_eq!(animation.frames(), 3);
         let file = animation.finish(2_000).expect("written");
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_without_frames_is_still_one() {
+    fn an_animation_without_frames_is_valid() {
         let file = Animation::new(2, 2).finish(5).expect("written");
         assert!(file.starts_with(b"RIFF") && file.len() == 12 + 18 + 14);
     }

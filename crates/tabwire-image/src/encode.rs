@@ -1,24 +1,24 @@
-//! Writing pictures: PNG and WebP without loss, JPEG with.
+//! Encodes images: lossless PNG and WebP, lossy JPEG.
 
 use crate::error::ImageError;
-use crate::picture::Picture;
+use crate::image::Image;
 
-/// How a picture is written.
+/// The file format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
-    /// Without loss, read everywhere.
+    /// Lossless.
     Png,
-    /// With loss; the quality goes from 1 to 100.
+    /// Lossy, with a quality from 1 to 100.
     Jpeg(u8),
-    /// Without loss, smaller than PNG.
+    /// Lossless, smaller than PNG.
     Webp,
 }
 
-impl Picture {
-    /// The picture as a file.
+impl Image {
+    /// Encodes the image.
     ///
     /// # Errors
-    /// When the form does not take a picture of this size.
+    /// When the format does not support this size.
     pub fn encode(&self, encoding: Encoding) -> Result<Vec<u8>, ImageError> {
         match encoding {
             Encoding::Png => self.to_png(),
@@ -62,11 +62,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_begins_as_it_must() {
-        let picture = Picture::new(8, 8, vec![200; 256]).expect("filled");
-        assert!(picture.encode(Encoding::Png).expect("written").starts_with(b"\x89PNG"));
-        assert!(picture.encode(Encoding::Jpeg(80)).expect("written").starts_with(&[0xff, 0xd8, 0xff]));
-        let webp = picture.encode(Encoding::Webp).expect("written");
+    fn every_format_starts_with_its_signature() {
+        let image = Image::new(8, 8, vec![200; 256]).expect("filled");
+        assert!(image.encode(Encoding::Png).expect("written").starts_with(b"\x89PNG"));
+        assert!(image.encode(Encoding::Jpeg(80)).expect("written").starts_with(&[0xff, 0xd8, 0xff]));
+        let webp = image.encode(Encoding::Webp).expect("written");
         assert!(webp.starts_with(b"RIFF") && &webp[8..12] == b"WEBP");
     }
 }

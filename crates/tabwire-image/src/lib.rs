@@ -1,20 +1,16 @@
-//! Pictures of pages: decoded, shrunk, marked and encoded.
-//!
-//! Works on bytes in memory. Knows nothing of pages, files or what a picture shows.
+//! Images of pages: decoded, resized, annotated, compared and encoded. Works on bytes in memory.
 
 mod animation;
-mod difference;
-mod digit_font;
+mod compare;
 mod encode;
 mod error;
+mod image;
 pub mod limits;
-mod mark;
-mod paint;
-mod picture;
+mod marks;
 
 pub use animation::Animation;
-pub use difference::{Difference, Part};
+pub use compare::{Difference, Region};
 pub use encode::Encoding;
 pub use error::ImageError;
-pub use mark::Mark;
-pub use picture::Picture;
+pub use image::Image;
+pub use marks::Mark;

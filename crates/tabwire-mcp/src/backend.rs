@@ -1,13 +1,13 @@
-//! What a server needs done for it. Knows nothing of how.
+//! The interface between the MCP server and the daemon, which runs the calls.
 
 use std::path::Path;
 use std::pin::Pin;
 
 use rmcp::model::{InputRequests, InputResponses};
-use tabwire_wire::api::{ActionAnswer, ActionRequest};
-use tabwire_wire::{CallNumber, ClientName, Failure, Progress};
+use tabwire_api::api::{ActionAnswer, ActionRequest};
+use tabwire_api::{CallNumber, ClientName, Failure, Progress};
 
-use crate::approval;
+use crate::call::approval;
 
 /// An answer that is waited for.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

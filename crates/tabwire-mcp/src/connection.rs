@@ -1,19 +1,19 @@
-//! One client of the server: what it is offered, who works for it, what is kept for it.
+//! One client of the server: its tools, its backend, its truncated results.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError};
 
 use rmcp::model::Tool;
-use tabwire_wire::api::{AnswerForm, McpOpening};
-use tabwire_wire::{ClientName, Failure};
+use tabwire_api::api::{AnswerForm, McpOpening};
+use tabwire_api::{ClientName, Failure};
 use tokio::sync::{Mutex, Semaphore, watch};
 
 use crate::backend::Backend;
-use crate::extras::Extras;
+use crate::call::rounds::WaitingCalls;
+use crate::extra_features::Extras;
 use crate::limits::CALLS_AT_ONCE;
-use crate::shelf::Shelf;
-use crate::tool_set::ToolSet;
-use crate::waiting_call::WaitingCalls;
+use crate::result::truncated_results::TruncatedResults;
+use crate::tools::set::ToolSet;
 
 /// What a client is told whose daemon was replaced under it.
 const RESUMED: &str = "the daemon was started anew: the session goes on, refs are new";
@@ -24,11 +24,11 @@ const RESUMED_WITHOUT_BROWSER: &str =
 
 /// Something to be told once, with the next answer.
 #[derive(Debug, Default)]
-pub(crate) struct News(std::sync::Mutex<Option<&'static str>>);
+pub(crate) struct PendingNotice(std::sync::Mutex<Option<&'static str>>);
 
-impl News {
-    fn tell(&self, news: &'static str) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+impl PendingNotice {
+    fn tell(&self, pending_notice: &'static str) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(pending_notice);
     }
 
     /// Takes what there is to tell.
@@ -45,12 +45,12 @@ pub struct Connection {
     pub(crate) answers: AnswerForm,
     /// What is offered besides; nothing in the product.
     pub(crate) extras: Option<Arc<dyn Extras>>,
-    pub(crate) shelf: Shelf,
-    pub(crate) places: Semaphore,
+    pub(crate) truncated: TruncatedResults,
+    pub(crate) call_permits: Semaphore,
     /// Calls that wait for what somebody says.
     pub(crate) waiting: WaitingCalls,
     /// What the next answer is to say besides its result.
-    pub(crate) news: News,
+    pub(crate) pending_notice: PendingNotice,
     /// Held while the client is asked something, so that it is asked one thing at a time.
     pub(crate) asking: Mutex<()>,
     has_ended: watch::Sender<bool>,
@@ -65,7 +65,11 @@ impl Connection {
         let tools = Arc::new(ToolSet::choose(&opening.tools)?);
         let connection = Self::with(backend, tools, opening.answers);
         if opening.resumed {
-            connection.news.tell(if opening.keeps_session { RESUMED } else { RESUMED_WITHOUT_BROWSER });
+            connection.pending_notice.tell(if opening.keeps_session {
+                RESUMED
+            } else {
+                RESUMED_WITHOUT_BROWSER
+            });
         }
         Ok(connection)
     }
@@ -77,8 +81,8 @@ impl Connection {
     }
 
     /// The tools as they are listed to a client that knows structured content, or does not.
-    pub(crate) fn listed_tools(&self, knows_data: bool) -> Vec<Tool> {
-        self.tools.tools().iter().map(|tool| tool.listed(self.answers, knows_data)).collect()
+    pub(crate) fn listed_tools(&self, reads_structured: bool) -> Vec<Tool> {
+        self.tools.tools().iter().map(|tool| tool.listed(self.answers, reads_structured)).collect()
     }
 
     /// Stands for the list of tools: another list has another one.
@@ -90,16 +94,28 @@ impl Connection {
     }
 
     fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: AnswerForm) -> Self {
-        let (places, shelf) = (Semaphore::new(CALLS_AT_ONCE), Shelf::default());
+        let (call_permits, truncated) = (Semaphore::new(CALLS_AT_ONCE), TruncatedResults::default());
         let has_ended = watch::Sender::new(false);
-        let (news, asking, waiting) = (News::default(), Mutex::new(()), WaitingCalls::default());
-        Self { backend, tools, answers, extras: None, shelf, places, waiting, news, asking, has_ended }
+        let (pending_notice, asking, waiting) =
+            (PendingNotice::default(), Mutex::new(()), WaitingCalls::default());
+        Self {
+            backend,
+            tools,
+            answers,
+            extras: None,
+            truncated,
+            call_permits,
+            waiting,
+            pending_notice,
+            asking,
+            has_ended,
+        }
     }
 
     /// The long answers that were read under the policy that holds now.
-    pub(crate) fn current_shelf(&self) -> &Shelf {
-        self.shelf.follow(self.backend.policy_revision());
-        &self.shelf
+    pub(crate) fn truncated_results(&self) -> &TruncatedResults {
+        self.truncated.follow(self.backend.policy_revision());
+        &self.truncated
     }
 
     /// Another client that came in through the same door.

@@ -1,4 +1,4 @@
-//! The protocol's requests, each handed to who answers it. Knows nothing of transports.
+//! Dispatches the requests of the MCP protocol.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,19 +15,19 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
+use tabwire_api::{Failure, VERSION};
 use tabwire_engine::bounded_failure;
-use tabwire_wire::{Failure, VERSION};
 use tokio::sync::broadcast;
 
-use crate::call::crowded;
-use crate::called::Called;
+use crate::call::callable::Callable;
+use crate::call::progress::{call_with_progress, cancelled, connection_ended, reads_structured};
+use crate::call::rounds::has_rounds;
+use crate::call::too_many_calls;
 use crate::connection::Connection;
-use crate::extras::{Extras, ListChange};
+use crate::extra_features::{Extras, ListChange};
 use crate::guide::{GUIDE, INSTRUCTIONS};
-use crate::http_door::Lobby;
-use crate::resource::{failure_data, resources, templates};
-use crate::waiting_call::asks_between;
-use crate::watched_call::{cancelled, cut_off, knows_data, watched};
+use crate::http::HttpClients;
+use crate::resources::{failure_data, resources, templates};
 
 /// The name of the one prompt.
 const PROMPT: &str = "drive";
@@ -37,7 +37,7 @@ const PROMPT: &str = "drive";
 pub(crate) struct Handler {
     connection: Arc<Connection>,
     /// Where clients that greet get a connection of their own; none when there is only one client.
-    lobby: Option<Arc<Lobby>>,
+    http_clients: Option<Arc<HttpClients>>,
     own: OnceLock<Arc<Connection>>,
     /// Set once a client that does not greet has been told by its name.
     is_named: OnceLock<()>,
@@ -46,12 +46,12 @@ pub(crate) struct Handler {
 impl Handler {
     /// Answers the one client of a connection.
     pub(crate) const fn new(connection: Arc<Connection>) -> Self {
-        Self { connection, lobby: None, own: OnceLock::new(), is_named: OnceLock::new() }
+        Self { connection, http_clients: None, own: OnceLock::new(), is_named: OnceLock::new() }
     }
 
     /// Answers clients that come in through a door.
-    pub(crate) const fn at_door(connection: Arc<Connection>, lobby: Arc<Lobby>) -> Self {
-        Self { connection, lobby: Some(lobby), own: OnceLock::new(), is_named: OnceLock::new() }
+    pub(crate) const fn over_http(connection: Arc<Connection>, http_clients: Arc<HttpClients>) -> Self {
+        Self { connection, http_clients: Some(http_clients), own: OnceLock::new(), is_named: OnceLock::new() }
     }
 
     fn connection(&self) -> &Arc<Connection> {
@@ -59,8 +59,8 @@ impl Handler {
     }
 
     /// Takes note of what a client is called that does not greet, when it is the only one.
-    fn recognise(&self, context: &RequestContext<RoleServer>) {
-        if self.lobby.is_none() && asks_between(context) {
+    fn note_client_name(&self, context: &RequestContext<RoleServer>) {
+        if self.http_clients.is_none() && has_rounds(context) {
             self.is_named.get_or_init(|| {
                 if let Some(client) = context.client_info() {
                     self.connection.introduce(&client.name);
@@ -70,9 +70,9 @@ impl Handler {
     }
 
     /// Gives a client that greets a connection of its own, when there are several.
-    fn greet(&self, name: &str) -> Result<(), ErrorData> {
-        if let Some(lobby) = self.lobby.as_ref().filter(|_| self.own.get().is_none()) {
-            let own = lobby.admit(&self.connection).map_err(|failure| refused(&failure))?;
+    fn initialize_client(&self, name: &str) -> Result<(), ErrorData> {
+        if let Some(http_clients) = self.http_clients.as_ref().filter(|_| self.own.get().is_none()) {
+            let own = http_clients.admit(&self.connection).map_err(|failure| refused(&failure))?;
             // Greeting twice changes nothing.
             let _ = self.own.set(own);
         }
@@ -93,8 +93,8 @@ impl Handler {
 
 impl Drop for Handler {
     fn drop(&mut self) {
-        if let (Some(lobby), Some(own)) = (&self.lobby, self.own.take()) {
-            lobby.dismiss(own);
+        if let (Some(http_clients), Some(own)) = (&self.http_clients, self.own.take()) {
+            http_clients.dismiss(own);
         }
     }
 }
@@ -121,7 +121,7 @@ impl ServerHandler for Handler {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
-        self.greet(&request.client_info.name)?;
+        self.initialize_client(&request.client_info.name)?;
         context.peer.set_peer_info(request.clone());
         self.negotiate_initialize(&request)
     }
@@ -131,7 +131,7 @@ impl ServerHandler for Handler {
         _request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.connection().listed_tools(knows_data(&context));
+        let mut tools = self.connection().listed_tools(reads_structured(&context));
         tools.extend(self.extras().map(|extras| extras.tools()).into_iter().flatten());
         Ok(ListToolsResult::with_all_items(tools))
     }
@@ -147,11 +147,11 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let connection = self.connection();
-        let Some(called) = Called::find(connection, &request.name) else {
+        let Some(called) = Callable::find(connection, &request.name) else {
             return Err(ErrorData::invalid_params(connection.tools.refuse(&request.name), None));
         };
-        self.recognise(&context);
-        watched(connection, &called, request, &context).await
+        self.note_client_name(&context);
+        call_with_progress(connection, &called, request, &context).await
     }
 
     async fn list_resources(
@@ -187,7 +187,7 @@ impl ServerHandler for Handler {
             biased;
             read = connection.read(&request.uri) => read,
             () = context.ct.cancelled() => Some(Err(cancelled())),
-            () = connection.ended() => Some(Err(cut_off())),
+            () = connection.ended() => Some(Err(connection_ended())),
         };
         match reading {
             Some(Ok(read)) => Ok(read.into()),
@@ -206,7 +206,7 @@ impl ServerHandler for Handler {
     /// Lets a client listen until it has had enough. Our list is the same for as long as a connection is served here.
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let connection = self.connection();
-        let _place = connection.places.try_acquire().map_err(|_| refused(&crowded()))?;
+        let _place = connection.call_permits.try_acquire().map_err(|_| refused(&too_many_calls()))?;
         let mut changes = self.extras().map(|extras| extras.changes());
         loop {
             let change = tokio::select! {

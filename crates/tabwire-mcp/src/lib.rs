@@ -1,35 +1,23 @@
-//! The action registry as an MCP server: tools, resources and a guide, for whoever speaks the protocol.
-//!
-//! Knows no routes and no command line. What a call does is done by a [`Backend`], which the daemon is.
+//! The action registry as an MCP server: tools, resources and a guide. The daemon runs the calls, as its [`Backend`].
 
-mod answer;
-mod approval;
-mod arguments;
 mod backend;
 mod call;
-mod called;
 mod connection;
-mod extras;
-mod fence;
+mod extra_features;
 mod guide;
 mod handler;
-mod http_door;
+mod http;
 pub mod limits;
-mod offered_tool;
-mod resource;
-mod serving;
-mod shelf;
-mod tool_schema;
-mod tool_set;
-mod waiting_call;
-mod watched_call;
-mod wording;
+mod resources;
+mod result;
+mod stream;
+mod tools;
 
 pub use backend::{Answering, Asking, Attendant, Backend, Permission};
 pub use connection::Connection;
-pub use extras::{Extras, ListChange};
+pub use extra_features::{Extras, ListChange};
 pub use guide::{GUIDE, INSTRUCTIONS};
-pub use http_door::{HttpAnswer, HttpDoor};
-pub use offered_tool::{OfferedTool, offered_tools};
-pub use serving::serve;
-pub use tool_set::{DEFAULT_TOOLS, GROUPS, ToolSet};
+pub use http::{HttpAnswer, HttpDoor};
+pub use stream::serve;
+pub use tools::set::ToolSet;
+pub use tools::{OfferedTool, offered_tools};

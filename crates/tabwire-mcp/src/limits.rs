@@ -18,7 +18,7 @@ pub const KEPT_ANSWERS: usize = 16;
 pub const KEPT_CHARACTERS: usize = 2_000_000;
 
 /// Largest picture that is sent within an answer; a larger one is linked to.
-pub const PICTURE_BYTES: usize = 4 * 1024 * 1024;
+pub const IMAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Calls of one connection under way at once; more are refused with what to do.
 pub const CALLS_AT_ONCE: usize = 64;

@@ -8,10 +8,10 @@ pub struct Counters {
     /// Frames taken from the browser.
     pub from_browser: u64,
     /// Answers to ids nobody waits for: late, doubled or made up.
-    pub answers_unknown: u64,
-    /// Answers that came back on another cdp session than they were asked on.
-    pub answers_misrouted: u64,
-    /// Events on cdp sessions nobody owns.
+    pub responses_unknown: u64,
+    /// Answers that came back on another CDP session than they were asked on.
+    pub responses_misrouted: u64,
+    /// Events on CDP sessions nobody owns.
     pub events_unowned: u64,
     /// Frames that could not be read.
     pub malformed: u64,

@@ -1,27 +1,27 @@
 //! Downloads in contexts that several clients share.
 //!
 //! The browser has one download directory a context, and the last client to set it would take the others'
-//! files. So the house has them saved in a staging directory, and each client's go where it asked for them:
-//! in the default context, and in those that realms live in.
+//! files. So the mux has them saved in a staging directory, and each client's go where it asked for them:
+//! in the default context, and in those that partitions live in.
 //! In a context of its own a client's files go straight to its directory. Either way the events come from the
-//! house, because the browser tells every listener of every download.
+//! mux, because the browser tells every listener of every download.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId};
+use tabwire_api::{BrowserContextId, CdpSessionId, ClientId};
 
-use crate::from_client::Command;
 use crate::limits::DOWNLOADS_FOLLOWED;
 use crate::mux::Mux;
 use crate::output::Output;
-use crate::target_entry::{Owner, TargetEntry};
+use crate::routing::from_client::Command;
+use crate::target::entry::{Owner, TargetEntry};
 
-/// What one browser-level cdp session asked for with `Browser.setDownloadBehavior`.
+/// What one browser-level CDP session asked for with `Browser.setDownloadBehavior`.
 #[derive(Clone, Debug)]
-struct Wish {
+struct BehaviorRequest {
     client: ClientId,
     behavior: Behavior,
     events: bool,
@@ -41,8 +41,8 @@ enum Behavior {
     Default,
 }
 
-/// A browser-level cdp session, and whether the wish is for contexts of the client's own.
-type Place = (CdpSessionId, bool);
+/// A browser-level CDP session, and whether the request is for contexts of the client's own.
+type RequestKey = (CdpSessionId, bool);
 
 /// A download under way.
 #[derive(Clone, Debug)]
@@ -51,20 +51,20 @@ struct Download {
     /// Saved by the browser where it belongs.
     direct: bool,
     /// Whom it concerns.
-    audience: Vec<Place>,
+    audience: Vec<RequestKey>,
 }
 
 /// A finished file on its way to where a client wants it.
 #[derive(Clone, Debug)]
 struct Placement {
     client: ClientId,
-    place: Place,
+    key: RequestKey,
     params: Value,
     to: PathBuf,
     events: bool,
 }
 
-/// What the house has asked of the browser.
+/// What the mux has asked of the browser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Mode {
     /// To be told of downloads, in every context.
@@ -79,14 +79,14 @@ enum Saving {
     /// In this directory, until it is placed.
     Staged(PathBuf),
     /// Where its user has it save. The file stays there, and clients get copies.
-    ByItsUser,
+    UserDirectory,
 }
 
 /// Downloads of shared contexts.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads {
     saving: Option<Saving>,
-    wishes: BTreeMap<Place, Wish>,
+    requests: BTreeMap<RequestKey, BehaviorRequest>,
     running: BTreeMap<String, Download>,
     placements: BTreeMap<u64, Placement>,
     next: u64,
@@ -109,22 +109,22 @@ impl Mux {
 
     /// Leaves downloads where the browser saves them, and places copies.
     pub fn copy_downloads(&mut self) {
-        self.downloads.saving = Some(Saving::ByItsUser);
+        self.downloads.saving = Some(Saving::UserDirectory);
     }
 
     /// `Browser.setDownloadBehavior`; says whether the mux has taken care of it.
     pub(crate) fn command_downloads(&mut self, command: &Command<'_>, params: &Value, now: Instant) -> bool {
         let context = params.get("browserContextId").and_then(Value::as_str);
-        let own = context.is_some_and(|context| self.contexts.client_of(context).is_some());
+        let own = context.is_some_and(|context| self.partitions.contexts().client_of(context).is_some());
         if !self.serves_downloads() {
             return false;
         }
         let events = params.get("eventsEnabled").and_then(Value::as_bool).unwrap_or(false);
         if own {
-            let place = (command.session.clone(), true);
-            self.wish_downloads(
-                place,
-                Wish { client: command.client, behavior: Behavior::Direct, events },
+            let key = (command.session.clone(), true);
+            self.set_download_options(
+                key,
+                BehaviorRequest { client: command.client, behavior: Behavior::Direct, events },
                 now,
             );
             return false;
@@ -138,9 +138,9 @@ impl Mux {
             // The browser knows best what is wrong with it.
             _ => return false,
         };
-        let place = (command.session.clone(), false);
-        self.wish_downloads(place, Wish { client: command.client, behavior, events }, now);
-        self.answer(command, json!({}));
+        let key = (command.session.clone(), false);
+        self.set_download_options(key, BehaviorRequest { client: command.client, behavior, events }, now);
+        self.respond(command, json!({}));
         true
     }
 
@@ -149,18 +149,23 @@ impl Mux {
         self.downloads.saving.is_some()
     }
 
-    fn wish_downloads(&mut self, place: Place, wish: Wish, now: Instant) {
-        self.downloads.wishes.insert(place, wish);
-        self.stage_or_not(now);
+    fn set_download_options(&mut self, key: RequestKey, request: BehaviorRequest, now: Instant) {
+        self.downloads.requests.insert(key, request);
+        self.update_download_settings(now);
     }
 
     /// Has the browser tell and save what clients want, and no more.
-    fn stage_or_not(&mut self, now: Instant) {
-        let saves = |wish: &&Wish| matches!(wish.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_));
-        let wishes = self.downloads.wishes.values();
-        let staging: BTreeSet<_> =
-            wishes.clone().filter(saves).map(|wish| self.home_of(wish.client).cloned()).collect();
-        let listening = !staging.is_empty() || wishes.clone().any(|wish| wish.events);
+    fn update_download_settings(&mut self, now: Instant) {
+        let saves = |request: &&BehaviorRequest| {
+            matches!(request.behavior, Behavior::Allow(_) | Behavior::AllowAndName(_))
+        };
+        let requests = self.downloads.requests.values();
+        let staging: BTreeSet<_> = requests
+            .clone()
+            .filter(saves)
+            .map(|request| self.default_context_of(request.client).cloned())
+            .collect();
+        let listening = !staging.is_empty() || requests.clone().any(|request| request.events);
         let before =
             std::mem::replace(&mut self.downloads.mode, Mode { listening, staging: staging.clone() });
         let mut changed: BTreeSet<_> = staging.symmetric_difference(&before.staging).cloned().collect();
@@ -178,20 +183,20 @@ impl Mux {
             if let (Some(context), Some(members)) = (context, params.as_object_mut()) {
                 members.insert("browserContextId".to_owned(), json!(context.as_str()));
             }
-            self.house_command("Browser.setDownloadBehavior", params, now);
+            self.control_command("Browser.setDownloadBehavior", params, now);
         }
     }
 
-    /// A cdp session is gone, and its wishes with it.
-    pub(crate) fn forget_download_wish(&mut self, session: &CdpSessionId, now: Instant) {
-        let before = self.downloads.wishes.len();
-        self.downloads.wishes.retain(|(wishing, _), _| wishing != session);
-        if self.downloads.wishes.len() < before {
-            self.stage_or_not(now);
+    /// A CDP session is gone, and its requests with it.
+    pub(crate) fn remove_download_options(&mut self, session: &CdpSessionId, now: Instant) {
+        let before = self.downloads.requests.len();
+        self.downloads.requests.retain(|(owner, _), _| owner != session);
+        if self.downloads.requests.len() < before {
+            self.update_download_settings(now);
         }
     }
 
-    /// `Browser.downloadWillBegin` and `Browser.downloadProgress` on the house session.
+    /// `Browser.downloadWillBegin` and `Browser.downloadProgress` on the control session.
     pub(crate) fn on_download_event(&mut self, method: &str, params: &Value, now: Instant) {
         let Some(guid) = params.get("guid").and_then(Value::as_str) else { return };
         if method == "Browser.downloadWillBegin" {
@@ -202,11 +207,11 @@ impl Mux {
             Some("completed") => self.download_completed(guid, params),
             Some("canceled") => {
                 let audience = self.downloads.running.remove(guid).map(|download| download.audience);
-                self.tell_download(&audience.unwrap_or_default(), method, params);
+                self.send_download_event(&audience.unwrap_or_default(), method, params);
             }
             _ => {
                 let audience = self.downloads.running.get(guid).map(|download| download.audience.clone());
-                self.tell_download(&audience.unwrap_or_default(), method, params);
+                self.send_download_event(&audience.unwrap_or_default(), method, params);
             }
         }
     }
@@ -214,19 +219,19 @@ impl Mux {
     fn download_begins(&mut self, guid: &str, params: &Value, now: Instant) {
         let text = |field: &str| params.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (direct, audience) = self.download_audience(&text("frameId"));
-        let denied = |place: &Place| {
-            self.downloads.wishes.get(place).is_some_and(|wish| wish.behavior == Behavior::Deny)
+        let denied = |key: &RequestKey| {
+            self.downloads.requests.get(key).is_some_and(|request| request.behavior == Behavior::Deny)
         };
         if !direct && !audience.is_empty() && audience.iter().all(denied) {
-            let home = audience.first().and_then(|place| self.downloads.wishes.get(place));
-            let home = home.and_then(|wish| self.home_of(wish.client));
+            let home = audience.first().and_then(|key| self.downloads.requests.get(key));
+            let home = home.and_then(|request| self.default_context_of(request.client));
             let params = match home {
                 Some(home) => json!({"guid": guid, "browserContextId": home.as_str()}),
                 None => json!({"guid": guid}),
             };
-            self.house_command("Browser.cancelDownload", params, now);
+            self.control_command("Browser.cancelDownload", params, now);
         }
-        self.tell_download(&audience, "Browser.downloadWillBegin", params);
+        self.send_download_event(&audience, "Browser.downloadWillBegin", params);
         let download = Download { suggested: text("suggestedFilename"), direct, audience };
         if self.downloads.running.len() < DOWNLOADS_FOLLOWED {
             self.downloads.running.insert(guid.to_owned(), download);
@@ -234,32 +239,33 @@ impl Mux {
     }
 
     /// Whether a frame is in a context of a client's own, and whom a download in it concerns: the page's
-    /// owner, or everyone of its realm with a wish when the page is nobody's.
-    fn download_audience(&self, frame: &str) -> (bool, Vec<Place>) {
-        let page = self.targets.find(self.frames.outermost(frame));
+    /// owner, or everyone of its partition with a request when the page is nobody's.
+    fn download_audience(&self, frame: &str) -> (bool, Vec<RequestKey>) {
+        let page = self.targets.page_of_frame(frame);
         let owner = page.map(|page| &page.owner);
-        let realm = match page {
-            Some(page) => self.realm_of(page),
-            None => self.realms.is_empty().then_some(None),
+        let partition = match page {
+            Some(page) => self.partition_of(page),
+            None => self.partitions.is_empty().then_some(None),
         };
-        let realm_of =
-            |client: ClientId| self.clients.get(&client).map(|client| client.options.realm.as_ref());
+        let partition_of =
+            |client: ClientId| self.clients.get(client).map(|client| client.options.partition.as_ref());
         let direct = page
             .and_then(TargetEntry::context_text)
-            .is_some_and(|context| self.contexts.client_of(context).is_some());
-        let concerns = |wish: &Wish| match owner {
-            Some(Owner::Client(client)) => wish.client == *client,
-            _ => realm.is_some() && realm_of(wish.client) == realm,
+            .is_some_and(|context| self.partitions.contexts().client_of(context).is_some());
+        let concerns = |request: &BehaviorRequest| match owner {
+            Some(Owner::Client(client)) => request.client == *client,
+            _ => partition.is_some() && partition_of(request.client) == partition,
         };
-        let wishes = self.downloads.wishes.iter().filter(|((_, own), wish)| *own == direct && concerns(wish));
-        (direct, wishes.map(|(place, _)| place.clone()).collect())
+        let requests =
+            self.downloads.requests.iter().filter(|((_, own), request)| *own == direct && concerns(request));
+        (direct, requests.map(|(key, _)| key.clone()).collect())
     }
 
-    fn tell_download(&mut self, audience: &[Place], method: &str, params: &Value) {
-        for place in audience {
-            let wish = self.downloads.wishes.get(place).filter(|wish| wish.events);
-            if let Some(client) = wish.map(|wish| wish.client) {
-                self.tell(client, &place.0, method, params.clone());
+    fn send_download_event(&mut self, audience: &[RequestKey], method: &str, params: &Value) {
+        for key in audience {
+            let request = self.downloads.requests.get(key).filter(|request| request.events);
+            if let Some(client) = request.map(|request| request.client) {
+                self.send_event(client, &key.0, method, params.clone());
             }
         }
     }
@@ -268,31 +274,31 @@ impl Mux {
     fn download_completed(&mut self, guid: &str, params: &Value) {
         let Some(download) = self.downloads.running.remove(guid) else { return };
         if download.direct {
-            return self.tell_download(&download.audience, "Browser.downloadProgress", params);
+            return self.send_download_event(&download.audience, "Browser.downloadProgress", params);
         }
         let (from, stays) = match &self.downloads.saving {
             Some(Saving::Staged(staging)) => (staging.join(guid), false),
-            Some(Saving::ByItsUser) => {
+            Some(Saving::UserDirectory) => {
                 let file = params.get("filePath").and_then(Value::as_str).unwrap_or_default();
                 (PathBuf::from(file), true)
             }
             None => return,
         };
         let mut places = Vec::new();
-        for place in download.audience {
-            let Some(wish) = self.downloads.wishes.get(&place) else { continue };
-            let to = match &wish.behavior {
+        for key in download.audience {
+            let Some(request) = self.downloads.requests.get(&key) else { continue };
+            let to = match &request.behavior {
                 Behavior::Allow(directory) => directory.join(file_name(&download.suggested, guid)),
                 Behavior::AllowAndName(directory) => directory.join(guid),
                 Behavior::Direct | Behavior::Deny | Behavior::Default => continue,
             };
-            let (client, events, params) = (wish.client, wish.events, params.clone());
-            places.push(Placement { client, place, params, to, events });
+            let (client, events, params) = (request.client, request.events, params.clone());
+            places.push(Placement { client, key, params, to, events });
         }
         let last = places.len().saturating_sub(1);
         if places.is_empty() {
             if !stays {
-                self.outbox.push(Output::DropDownload(from));
+                self.router.push(Output::DropDownload(from));
             }
             return;
         }
@@ -301,14 +307,14 @@ impl Mux {
             let (ticket, to) = (self.downloads.next, placement.to.clone());
             self.downloads.placements.insert(ticket, placement);
             let from = from.clone();
-            self.outbox.push(Output::PlaceDownload { ticket, from, to, keep: stays || number != last });
+            self.router.push(Output::PlaceDownload { ticket, from, to, keep: stays || number != last });
         }
     }
 
     /// A file was placed, or could not be; its client is told how the download ended.
     pub fn download_placed(&mut self, ticket: u64, placed: bool) {
         let Some(mut placement) = self.downloads.placements.remove(&ticket) else { return };
-        if !placement.events || !self.downloads.wishes.contains_key(&placement.place) {
+        if !placement.events || !self.downloads.requests.contains_key(&placement.key) {
             return;
         }
         if let Some(members) = placement.params.as_object_mut() {
@@ -318,7 +324,7 @@ impl Mux {
                 members.insert("state".to_owned(), json!("canceled"));
             }
         }
-        self.tell(placement.client, &placement.place.0, "Browser.downloadProgress", placement.params);
+        self.send_event(placement.client, &placement.key.0, "Browser.downloadProgress", placement.params);
     }
 }
 

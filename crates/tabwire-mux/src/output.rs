@@ -1,104 +1,102 @@
-//! What the mux wants done. The daemon's tasks carry it out in order.
+//! What the mux asks the hub to do, in order.
 
 use bytes::BytesMut;
-use tabwire_wire::{BrowserContextId, CdpSessionId, ClientId, Failure, TargetId};
+use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, Failure, TargetId};
 
-/// One thing to do.
+/// One instruction of the mux.
 #[derive(Debug)]
 pub enum Output {
     /// Send this frame to the browser.
     ToBrowser(BytesMut),
     /// Send this frame to a client.
     ToClient {
-        /// Who gets it.
+        /// The receiver.
         client: ClientId,
-        /// What is sent.
+        /// The frame.
         frame: BytesMut,
-        /// What may happen to it under pressure.
+        /// Whether it may be dropped when the client lags.
         class: FrameClass,
     },
     /// Disconnect a client.
     CloseClient {
-        /// Who is disconnected.
+        /// The client.
         client: ClientId,
-        /// Why.
+        /// The reason.
         reason: CloseReason,
     },
-    /// The house session is this one; whoever keeps the browser should remember it for a successor.
-    HouseOpened(CdpSessionId),
-    /// Put a finished download where its client wants it, then report with `download_placed`.
+    /// The control session is open. The keeper stores its id, so that the next daemon can detach it.
+    ControlOpened(CdpSessionId),
+    /// Move or copy a finished download to its client's directory, then call `download_placed`.
     PlaceDownload {
-        /// What to report it under.
+        /// The ticket of `download_placed`.
         ticket: u64,
-        /// Where the browser saved it.
+        /// The file that the browser saved.
         from: std::path::PathBuf,
-        /// Where the client wants it.
+        /// The destination.
         to: std::path::PathBuf,
-        /// Others want the same file: copy it, do not move it.
+        /// Copy the file, because other clients need it too.
         keep: bool,
     },
-    /// A tab asked for with `open_tab` is there, or could not be opened.
+    /// The result of `open_tab`.
     TabOpened {
-        /// What it was asked for under.
+        /// The caller's ticket.
         ticket: u64,
-        /// The tab's page, or why there is none.
+        /// The page in the new tab.
         target: Result<TargetId, Failure>,
     },
-    /// A browser context asked for with `make_context` is there, or could not be made.
-    ContextMade {
-        /// What it was asked for under.
+    /// The result of `create_context`.
+    ContextCreated {
+        /// The caller's ticket.
         ticket: u64,
-        /// The context.
+        /// The new context.
         context: Option<BrowserContextId>,
     },
-    /// A realm is ended, or what was left of it took too long.
-    RealmEnded {
-        /// What its end was asked for under.
+    /// A partition is gone, or its end timed out.
+    PartitionEnded {
+        /// The ticket of `end_partition`.
         ticket: u64,
     },
-    /// Remove a finished download that nobody wants.
+    /// Remove a finished download that no client wants.
     DropDownload(std::path::PathBuf),
-    /// The link is up and clients are served.
+    /// The control session is initialized; clients are served.
     Connected,
-    /// A client needs the browser back.
-    WantBrowser,
 }
 
-/// What may happen to a frame when its client does not keep up.
+/// Whether a frame may be dropped when its client lags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameClass {
-    /// An answer; never dropped.
-    Answer,
+    /// A response; never dropped.
+    Response,
     /// An event; never dropped.
     Event,
-    /// An event that clients can do without; dropped under pressure, and counted.
+    /// An event that clients can do without; dropped and counted when the client lags.
     Droppable,
 }
 
 /// Why a client is disconnected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// It asked to close the browser, which closes its own part only.
-    Asked,
+    /// It sent `Browser.close`, which closes its own pages only.
+    Requested,
     /// The browser is gone.
     BrowserGone,
-    /// The realm it lived in was ended.
-    RealmEnded,
-    /// It sent more than is kept for it before it was served.
-    Flooded,
-    /// The browser did not give it a cdp session.
+    /// Its partition ended.
+    PartitionEnded,
+    /// It sent more frames than are queued before its session is open.
+    BacklogFull,
+    /// The browser did not open a CDP session for it.
     JoinFailed,
 }
 
 impl CloseReason {
-    /// One sentence for the close frame.
+    /// The text of the close frame.
     #[must_use]
-    pub const fn sentence(self) -> &'static str {
+    pub const fn message(self) -> &'static str {
         match self {
-            Self::Asked => "closed as asked; the browser goes on for its other clients",
+            Self::Requested => "closed by Browser.close; the browser keeps running for its other clients",
             Self::BrowserGone => "BROWSER_GONE: the browser has exited or its connection closed",
-            Self::RealmEnded => "BROWSER_GONE: the session was ended; its part of the browser is gone",
-            Self::Flooded => "BACKPRESSURE: too many frames before the connection was ready",
+            Self::PartitionEnded => "BROWSER_GONE: the session ended and its pages were closed",
+            Self::BacklogFull => "BACKPRESSURE: too many frames before the connection was ready",
             Self::JoinFailed => "NO_BACKEND: the browser did not open a session for this connection",
         }
     }

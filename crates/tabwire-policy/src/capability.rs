@@ -1,20 +1,20 @@
-//! What can be allowed on a site.
+//! Capabilities that can be granted on a site.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 macro_rules! capabilities {
     ($($(#[doc = $doc:literal])+ $variant:ident = $word:literal, $bit:literal;)+) => {
-        /// One thing that can be allowed on a site.
+        /// One capability.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Capability {
             $($(#[doc = $doc])+ $variant,)+
         }
 
         impl Capability {
-            /// Every capability, in the order in which they are told.
+            /// Every capability, in display order.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The word it is written as.
+            /// The name in files and on the command line.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),+ }
@@ -28,24 +28,24 @@ macro_rules! capabilities {
 }
 
 capabilities! {
-    /// See pages, and go to them.
+    /// Open pages and read them.
     Read = "read", 1;
-    /// Do what a person at the page could do.
+    /// Click, type and so on.
     Act = "act", 2;
     /// Run code in the page.
     Eval = "eval", 4;
-    /// Have files written to this machine.
+    /// Write files to this machine.
     Download = "download", 8;
     /// Give files of this machine to the page.
     Upload = "upload", 16;
-    /// Drive the page with bare CDP.
+    /// Drive the page over raw CDP.
     Cdp = "cdp", 32;
-    /// Bring there what may have been read elsewhere.
+    /// Send data that may come from another site.
     Carry = "carry", 64;
 }
 
 impl Capability {
-    /// Finds the capability a word names.
+    /// Finds a capability by name.
     #[must_use]
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|capability| capability.as_str() == word)
@@ -57,41 +57,41 @@ impl Capability {
 pub struct Capabilities(u8);
 
 impl Capabilities {
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self(0);
-    /// Every one there is.
+    /// All capabilities.
     pub const EVERYTHING: Self = Self(127);
 
-    /// These and one more.
+    /// Adds one capability.
     #[must_use]
     pub const fn with(self, capability: Capability) -> Self {
         Self(self.0 | capability.bit())
     }
 
-    /// These and others.
+    /// The union of two sets.
     #[must_use]
     pub const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// Whether one is among them.
+    /// Whether the set contains a capability.
     #[must_use]
     pub const fn has(self, capability: Capability) -> bool {
         self.0 & capability.bit() != 0
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Those there are, in the order in which they are told.
+    /// The capabilities in the set, in display order.
     pub fn iter(self) -> impl Iterator<Item = Capability> {
         Capability::ALL.iter().copied().filter(move |capability| self.has(*capability))
     }
 
-    /// With reading, without which nothing else can be done; nothing stays nothing.
+    /// Adds `read`, which every other capability implies; an empty set stays empty.
     #[must_use]
     pub const fn with_reading(self) -> Self {
         if self.is_empty() { self } else { self.with(Capability::Read) }

@@ -1,12 +1,12 @@
-//! Table: what each CDP event tells of. An event without a row needs a grant for every site.
+//! Table: what each CDP event reveals. An event without a row needs a grant for every site.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What an event tells of.
+/// What an event reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventReach {
-    /// Nothing of a document: ids, times and states. URLs, names and texts in these are veiled one by one.
+    /// Nothing of a document: ids, times and states. Their URLs, names and texts are filtered one by one.
     Plain,
     /// The frame or execution context that it names; without one, every frame of the target's process.
     Frame,
@@ -14,7 +14,7 @@ pub enum EventReach {
     Document,
     /// Every frame that the page shows.
     Page,
-    /// The request that `requestId` names.
+    /// The request in `requestId`.
     Request,
     /// Any site.
     EverySite,
@@ -84,7 +84,7 @@ const ROWS: &[(&str, EventReach, &str)] = &[
     ),
     ("Overlay", EventReach::Page, "screenshotRequested"),
     ("Overlay", EventReach::Plain, "inspectModeCanceled"),
-    // URLs, names and messages in these are veiled.
+    // Their URLs, names and messages are filtered.
     (
         "Page",
         EventReach::Plain,
@@ -131,12 +131,12 @@ static RULES: LazyLock<HashMap<String, EventReach>> = LazyLock::new(|| {
 });
 
 impl EventReach {
-    /// Every event that has a row, with what it tells of.
+    /// Every event that has a row.
     pub fn all() -> impl Iterator<Item = (&'static str, Self)> {
         RULES.iter().map(|(event, reach)| (event.as_str(), *reach))
     }
 
-    /// What an event tells of.
+    /// What an event reveals.
     #[must_use]
     pub fn of(event: &str) -> Self {
         RULES.get(event).copied().unwrap_or(Self::EverySite)

@@ -1,34 +1,34 @@
-//! What was decided, by what, why, and what would change it.
+//! Decisions, with their source, reason and remedy.
 
 use serde::Serialize;
 
 use crate::Profile;
 use crate::capability::Capability;
-use crate::ledger::EntryId;
+use crate::grants::GrantId;
 use crate::site::Site;
 
-/// What decided.
+/// What made a decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// What holds where nothing was said.
+    /// The default of the profile.
     Profile(Profile),
-    /// The rule of the policy file that begins on this line.
+    /// The rule of the policy file that starts on this line.
     Rule(usize),
     /// A grant.
-    Grant(EntryId),
+    Grant(GrantId),
     /// A denial.
-    Denial(EntryId),
-    /// Somebody who was asked, for this one time.
+    Denial(GrantId),
+    /// The user approved this one action.
     Approval,
-    /// What no profile allows.
+    /// A built-in rule, which holds in every profile.
     BuiltIn,
-    /// A policy file that cannot be used: nothing is allowed without it.
-    BrokenFile,
+    /// An invalid policy file: until it is fixed, everything is denied.
+    InvalidFile,
 }
 
 impl Source {
-    /// The source in two words, as the journal has it.
+    /// The source as the audit log stores it.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Source {
             Self::Denial(_) => "denial",
             Self::Approval => "approval",
             Self::BuiltIn => "built in",
-            Self::BrokenFile => "broken policy file",
+            Self::InvalidFile => "invalid policy file",
         }
     }
 }
@@ -51,56 +51,56 @@ impl std::fmt::Display for Source {
             Self::Rule(line) => write!(formatter, "the rule on line {line} of policy.toml"),
             Self::Grant(id) => write!(formatter, "grant {id}"),
             Self::Denial(id) => write!(formatter, "denial {id}"),
-            Self::Approval => formatter.write_str("somebody who was asked"),
-            Self::BuiltIn => formatter.write_str("a rule that is built in"),
-            Self::BrokenFile => formatter.write_str("a policy.toml that cannot be used"),
+            Self::Approval => formatter.write_str("the user's approval"),
+            Self::BuiltIn => formatter.write_str("a built-in rule"),
+            Self::InvalidFile => formatter.write_str("an invalid policy.toml"),
         }
     }
 }
 
-/// How long an answer is waited for.
+/// How long to wait for the user's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Patience {
-    /// Not at all when nobody is there to answer.
-    IfSomebodyIsThere,
-    /// Until the time is up: a rule says that somebody is to be asked.
-    Wait,
+pub enum ApprovalWait {
+    /// Wait only while an approval front end is connected.
+    IfApproverConnected,
+    /// Wait until the timeout, because a rule requires approval.
+    UntilTimeout,
 }
 
-/// What was decided.
+/// The result of a policy check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It may be done.
+    /// Allowed.
     Allow {
         /// What allows it.
         by: Source,
     },
-    /// It may not.
+    /// Denied.
     Deny {
-        /// What denies it.
+        /// What decided.
         by: Source,
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         why: String,
-        /// The command that would allow it, if one would.
+        /// The command that would allow it, if there is one.
         remedy: Option<String>,
     },
-    /// Somebody decides.
+    /// The user decides.
     Ask {
-        /// What has somebody asked.
+        /// What decided.
         by: Source,
-        /// Why, as a sentence.
+        /// The reason, as a sentence.
         why: String,
-        /// The command that would allow it without asking.
+        /// The command that would allow it without approval.
         remedy: String,
-        /// Where.
+        /// The site.
         site: Site,
-        /// What.
+        /// The capability.
         #[serde(serialize_with = "capability_word")]
         capability: Capability,
         /// How long to wait.
-        patience: Patience,
+        wait: ApprovalWait,
     },
 }
 
@@ -109,20 +109,20 @@ fn capability_word<S: serde::Serializer>(capability: &Capability, serializer: S)
 }
 
 impl Decision {
-    /// Whether it may be done without asking anybody.
+    /// Whether it is allowed without approval.
     #[must_use]
     pub const fn is_allowed(&self) -> bool {
         matches!(self, Self::Allow { .. })
     }
 
-    /// Says first what it is about; nothing is said of what is allowed.
+    /// Puts a sentence before the reason.
     pub fn explain(&mut self, what: &str) {
         if let Self::Deny { why, .. } | Self::Ask { why, .. } = self {
             *why = format!("{what} {why}");
         }
     }
 
-    /// The decision in a word.
+    /// The decision in one word.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {
         match self {
@@ -141,7 +141,7 @@ impl Decision {
     }
 }
 
-/// The command that allows something on a site.
+/// The command that allows a capability on a site.
 pub(crate) fn remedy(site: &Site, capability: Capability) -> String {
     let site = if site.is_everywhere() { "'*'".to_owned() } else { site.to_string() };
     match capability {

@@ -1,64 +1,64 @@
-//! The user's `policy.toml`, read from text. One mistake in it, and nothing of it is used.
+//! The user's `policy.toml`. A file with one error is rejected as a whole.
 
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::capability::{Capabilities, Capability};
 use crate::limits::RULES;
-use crate::site::{Site, SiteFault};
+use crate::site::{Site, SiteError};
 
-/// What is done where nothing was granted or denied, in guarded sessions.
+/// What guarded sessions do on sites without a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unlisted {
-    /// Somebody is asked, if somebody is there.
+    /// Ask the user, if an approval front end is connected.
     #[default]
     Ask,
-    /// It is refused.
+    /// Deny.
     Deny,
 }
 
-/// One rule of the file.
+/// One rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// The line it begins on.
+    /// The line it starts on.
     pub line: usize,
-    /// Where it holds for what is allowed and asked about.
+    /// The site for `allow` and `ask`.
     pub site: Site,
-    /// Where it holds for what is denied: without a scheme, every scheme.
+    /// The site for `deny`: without a scheme it covers every scheme.
     #[serde(skip)]
     pub(crate) denied_site: Site,
-    /// What may be done there; reading is among it.
+    /// Allowed capabilities; include reading.
     pub allow: Capabilities,
-    /// What somebody is asked about.
+    /// Capabilities that need approval.
     pub ask: Capabilities,
-    /// What may not be done there, whatever was granted.
+    /// Denied capabilities; override grants.
     pub deny: Capabilities,
 }
 
 impl Rule {
-    /// Whether the rule denies a capability; without reading nothing else is left.
+    /// Whether the rule denies a capability. Denying `read` denies everything.
     pub(crate) fn denies(&self, capability: Capability) -> bool {
         self.deny.has(capability) || self.deny.has(Capability::Read)
     }
 }
 
-/// A policy file that was read.
+/// A parsed policy file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PolicyFile {
-    /// What is done where nothing was granted or denied.
+    /// What guarded sessions do on sites without a rule.
     pub unlisted: Unlisted,
-    /// Its rules.
+    /// The rules.
     pub rules: Vec<Rule>,
 }
 
-/// Why a policy file cannot be used.
+/// Why a policy file is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
-pub struct PolicyFileFault {
-    /// The line.
+pub struct PolicyFileError {
+    /// The line of the error.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub what: String,
 }
 
@@ -84,37 +84,37 @@ struct WrittenRule {
 }
 
 impl PolicyFile {
-    /// Reads the file's text.
+    /// Parses the file.
     ///
     /// # Errors
-    /// With the line, when anything in it is not understood.
-    pub fn read(text: &str) -> Result<Self, PolicyFileFault> {
-        let written: WrittenFile = toml::from_str(text).map_err(|error| PolicyFileFault {
+    /// With the line of the error.
+    pub fn parse(text: &str) -> Result<Self, PolicyFileError> {
+        let written: WrittenFile = toml::from_str(text).map_err(|error| PolicyFileError {
             line: line_of(text, error.span().map_or(0, |span| span.start)),
             what: error.message().trim().to_owned(),
         })?;
         if written.rule.len() > RULES {
             let what = format!("there are more than {RULES} rules");
-            return Err(PolicyFileFault { line: 1, what });
+            return Err(PolicyFileError { line: 1, what });
         }
-        let rules = written.rule.into_iter().map(|rule| read_rule(text, rule)).collect::<Result<_, _>>()?;
+        let rules = written.rule.into_iter().map(|rule| parse_rule(text, rule)).collect::<Result<_, _>>()?;
         Ok(Self { unlisted: written.unlisted, rules })
     }
 }
 
-fn read_rule(text: &str, written: Spanned<WrittenRule>) -> Result<Rule, PolicyFileFault> {
+fn parse_rule(text: &str, written: Spanned<WrittenRule>) -> Result<Rule, PolicyFileError> {
     let line = line_of(text, written.span().start);
     let WrittenRule { site, allow, ask, deny } = written.into_inner();
     let at = line_of(text, site.span().start);
     let site = site.into_inner();
     let wrong =
-        |fault: SiteFault| PolicyFileFault { line: at, what: format!("`{site}` is no site: {fault}") };
+        |fault: SiteError| PolicyFileError { line: at, what: format!("`{site}` is not a site: {fault}") };
     if allow.is_empty() && ask.is_empty() && deny.is_empty() {
-        let what = format!("the rule for `{site}` says nothing; give it allow, ask or deny");
-        return Err(PolicyFileFault { line: at, what });
+        let what = format!("the rule for `{site}` is empty; add allow, ask or deny");
+        return Err(PolicyFileError { line: at, what });
     }
-    let denied_site = Site::read_denied(&site).map_err(wrong)?;
-    let site = Site::read(&site).map_err(wrong)?;
+    let denied_site = Site::parse_denied(&site).map_err(wrong)?;
+    let site = Site::parse(&site).map_err(wrong)?;
     Ok(Rule { line, site, denied_site, allow: allow.with_reading(), ask, deny })
 }
 

@@ -1,15 +1,17 @@
-//! A pattern of sites: scheme, host, port and path, each matched by itself. Never a glob over an address.
+//! Site patterns. Scheme, host, port and path match separately; a pattern is never a glob over the URL.
 
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use url::{Host, Url};
 
-use crate::address::{Address, WebAddress};
-use crate::limits::SITE_LETTERS;
+use crate::page_url::{PageUrl, WebUrl};
 use crate::special_host::SpecialHost;
 
-/// A pattern of sites, such as `https://*.example.org/app`.
+/// Most bytes of a site pattern.
+const SITE_BYTES: usize = 2_048;
+
+/// A site pattern, such as `https://*.example.org/app`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site(Pattern);
 
@@ -19,7 +21,7 @@ enum Pattern {
         scheme: SchemePattern,
         host: HostPattern,
         port: PortPattern,
-        /// Without a slash at its end; empty for every path.
+        /// Without a trailing slash; empty for every path.
         path: String,
     },
     Other {
@@ -39,75 +41,77 @@ enum SchemePattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HostPattern {
     Any,
-    /// Every host below this one, not itself.
+    /// Every subdomain, without the domain itself.
     Below(String),
     Exactly(String),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PortPattern {
-    /// The scheme's own.
+    /// The default port of the scheme.
     Usual,
     Any,
     Exactly(u16),
 }
 
-/// Why a text is no pattern of sites.
+/// Why a text is not a site pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SiteFault {
-    /// Nothing was given.
+pub enum SiteError {
+    /// Empty.
     #[error("it is empty")]
     Empty,
-    /// Longer than anything that somebody types.
+    /// Too long.
     #[error("it is too long")]
     Long,
-    /// What is before an `@` is easily taken for a host.
-    #[error("it carries a user name or password")]
+    /// A user name before `@` is easily mistaken for the host.
+    #[error("it contains a user name or password")]
     User,
-    /// The host cannot be read, or a `*` stands where none may.
-    #[error("`{0}` is no host; write example.org, *.example.org or *")]
+    /// The host is invalid, or has a `*` in a wrong place.
+    #[error("`{0}` is not a host; use example.org, *.example.org or *")]
     Host(String),
-    /// The port is none.
-    #[error("`{0}` is no port")]
+    /// The port is invalid.
+    #[error("`{0}` is not a port")]
     Port(String),
-    /// A site ends with its path.
+    /// A site has no query or fragment.
     #[error("it has a query or a fragment; a site ends with its path")]
     Query,
-    /// No scheme of sites.
-    #[error("`{0}` is no scheme of a site")]
+    /// The scheme has no sites.
+    #[error("`{0}` is not a scheme of a site")]
     Scheme(String),
 }
 
 impl Site {
-    /// Reads a pattern; without a scheme `https` is meant, or `http` for this machine and numbers.
+    /// Parses a pattern. The default scheme is `https`, and `http` for loopback and private hosts.
     ///
     /// # Errors
-    /// When it is none.
-    pub fn read(text: &str) -> Result<Self, SiteFault> {
-        Self::read_with(text, |host| match Url::parse(&format!("http://{host}/")).ok().and_then(special_of) {
-            Some(_) => SchemePattern::Plain,
-            None => SchemePattern::Secure,
+    /// When the text is not a pattern.
+    pub fn parse(text: &str) -> Result<Self, SiteError> {
+        Self::parse_with(text, |host| {
+            match Url::parse(&format!("http://{host}/")).ok().and_then(special_of) {
+                Some(_) => SchemePattern::Plain,
+                None => SchemePattern::Secure,
+            }
         })
     }
 
-    /// Reads a pattern of what is denied; without a scheme every scheme and every port is meant.
+    /// Parses a pattern for a denial. Without a scheme it covers every scheme and port.
     ///
     /// # Errors
-    /// When it is none.
-    pub fn read_denied(text: &str) -> Result<Self, SiteFault> {
+    /// When the text is not a pattern.
+    pub fn parse_denied(text: &str) -> Result<Self, SiteError> {
         let has_scheme = text.contains("://");
-        let mut site = Self::read_with(text, |_| SchemePattern::Any)?;
+        let mut site = Self::parse_with(text, |_| SchemePattern::Any)?;
         if let Pattern::Web { port: port @ PortPattern::Usual, .. } = &mut site.0 {
             *port = if has_scheme { PortPattern::Usual } else { PortPattern::Any };
         }
         Ok(site)
     }
 
-    /// The site of an address: its origin, or its scheme. None for what has neither.
+    /// The site of a URL: its origin, or its scheme.
     #[must_use]
-    pub fn of(address: &Address) -> Option<Self> {
-        match address {
-            Address::Web(web) => Some(Self(Pattern::Web {
+    pub fn of(url: &PageUrl) -> Option<Self> {
+        match url {
+            PageUrl::Web(web) => Some(Self(Pattern::Web {
                 scheme: if web.is_secure { SchemePattern::Secure } else { SchemePattern::Plain },
                 host: HostPattern::Exactly(web.host.clone()),
                 port: if web.port == usual_port(web.is_secure) {
@@ -117,47 +121,47 @@ impl Site {
                 },
                 path: String::new(),
             })),
-            Address::Other { scheme, .. } => {
+            PageUrl::Other { scheme, .. } => {
                 Some(Self(Pattern::Other { scheme: scheme.clone(), rest: String::new() }))
             }
-            Address::Host { host, .. } => Some(Self(Pattern::Web {
+            PageUrl::Host { host, .. } => Some(Self(Pattern::Web {
                 scheme: SchemePattern::Any,
                 host: HostPattern::Exactly(host.clone()),
                 port: PortPattern::Any,
                 path: String::new(),
             })),
-            Address::Everywhere => Some(Self(EVERYWHERE)),
-            Address::Blank | Address::BlankOfAnother | Address::Wrong(_) => None,
+            PageUrl::Everywhere => Some(Self(EVERYWHERE)),
+            PageUrl::Blank | PageUrl::BlankOfAnother | PageUrl::Invalid(_) => None,
         }
     }
 
-    /// Whether what is allowed on the site is allowed at the address. A `*` never means special hosts.
+    /// Whether a grant for the site covers the URL. A `*` never covers special hosts.
     #[must_use]
-    pub fn grants(&self, address: &Address) -> bool {
-        self.matches(address, HostPattern::is_origin_of) && self.names(address)
+    pub fn grants(&self, url: &PageUrl) -> bool {
+        self.matches(url, HostPattern::matches_origin) && self.covers_special(url)
     }
 
-    /// Whether what is denied on the site is denied at the address. `example.org.` is denied with `example.org`: both
-    /// names lead to the same servers.
+    /// Whether a denial for the site covers the URL. A denial of `example.org` covers `example.org.`, because both
+    /// names resolve to the same servers.
     #[must_use]
-    pub fn forbids(&self, address: &Address) -> bool {
-        self.matches(address, HostPattern::is_name_of)
+    pub fn forbids(&self, url: &PageUrl) -> bool {
+        self.matches(url, HostPattern::matches_name)
     }
 
-    /// Whether a rule that asks each time asks at the address; every spelling of a name counts, as in a denial.
+    /// Whether an `ask` rule for the site covers the URL. Like a denial, it covers every spelling of the name.
     #[must_use]
-    pub fn asks(&self, address: &Address) -> bool {
-        self.forbids(address) && self.names(address)
+    pub fn asks(&self, url: &PageUrl) -> bool {
+        self.forbids(url) && self.covers_special(url)
     }
 
-    /// The whole origins of the site as a pattern that browsers read; none for what is not of the web.
+    /// The origins of the site as a CDP URL pattern; none for other schemes.
     #[must_use]
     pub fn url_pattern(&self) -> Option<String> {
         let Pattern::Web { scheme, host, port, .. } = &self.0 else { return None };
         let bare = Pattern::Web {
             scheme: *scheme,
             host: match host {
-                // A colon would begin a name there.
+                // A colon would start a named group there.
                 HostPattern::Exactly(name) => HostPattern::Exactly(name.replace(':', "\\:")),
                 other => other.clone(),
             },
@@ -173,7 +177,7 @@ impl Site {
         Self(EVERYWHERE)
     }
 
-    /// The same for a site that is denied: hosts are listed with and without a dot at their end.
+    /// The URL patterns of a denied site: hosts with and without a trailing dot.
     #[must_use]
     pub fn denied_url_patterns(&self) -> Vec<String> {
         let mut spellings = vec![self.clone()];
@@ -186,65 +190,65 @@ impl Site {
         spellings.iter().filter_map(Self::url_pattern).collect()
     }
 
-    /// Whether every site there is, is meant.
+    /// Whether it is `*`.
     #[must_use]
     pub fn is_everywhere(&self) -> bool {
         self.0 == EVERYWHERE
     }
 
-    fn read_with(text: &str, usual: impl Fn(&str) -> SchemePattern) -> Result<Self, SiteFault> {
+    fn parse_with(text: &str, usual: impl Fn(&str) -> SchemePattern) -> Result<Self, SiteError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(SiteFault::Empty);
+            return Err(SiteError::Empty);
         }
-        if text.len() > SITE_LETTERS {
-            return Err(SiteFault::Long);
+        if text.len() > SITE_BYTES {
+            return Err(SiteError::Long);
         }
         if text == "*" {
             return Ok(Self(EVERYWHERE));
         }
         if text.contains(['?', '#']) {
-            return Err(SiteFault::Query);
+            return Err(SiteError::Query);
         }
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
                 "https" => (Some(SchemePattern::Secure), rest),
                 "http" => (Some(SchemePattern::Plain), rest),
                 "*" => (Some(SchemePattern::Any), rest),
-                _ => return read_other(text),
+                _ => return parse_other(text),
             },
-            None if is_scheme_alone(text) => return read_other(text),
+            None if is_scheme_alone(text) => return parse_other(text),
             None => (None, text),
         };
         let end = rest.find(['/', '\\']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(end);
         let (host, port) = split_port(authority)?;
         let scheme = scheme.unwrap_or_else(|| usual(host));
-        let (host, port) = (HostPattern::read(host)?, port);
-        Ok(Self(Pattern::Web { scheme, host, port, path: read_path(path)? }))
+        let (host, port) = (HostPattern::parse(host)?, port);
+        Ok(Self(Pattern::Web { scheme, host, port, path: parse_path(path)? }))
     }
 
-    fn matches(&self, address: &Address, is_host: fn(&HostPattern, &str) -> bool) -> bool {
-        match (&self.0, address) {
-            (Pattern::Web { scheme, host, port, path }, Address::Web(web)) => {
+    fn matches(&self, url: &PageUrl, is_host: fn(&HostPattern, &str) -> bool) -> bool {
+        match (&self.0, url) {
+            (Pattern::Web { scheme, host, port, path }, PageUrl::Web(web)) => {
                 scheme.matches(web)
                     && is_host(host, &web.host)
                     && port.matches(web)
-                    && lies_in(&web.path, path)
+                    && is_in_folder(&web.path, path)
             }
-            (Pattern::Web { host, .. }, Address::Host { host: theirs, .. }) => is_host(host, theirs),
-            (Pattern::Other { scheme, rest }, Address::Other { scheme: theirs, rest: place }) => {
-                scheme == theirs && (rest.is_empty() || lies_in(place, rest))
+            (Pattern::Web { host, .. }, PageUrl::Host { host: theirs, .. }) => is_host(host, theirs),
+            (Pattern::Other { scheme, rest }, PageUrl::Other { scheme: theirs, rest: place }) => {
+                scheme == theirs && (rest.is_empty() || is_in_folder(place, rest))
             }
-            (_, Address::Everywhere | Address::Blank) => self.is_everywhere(),
+            (_, PageUrl::Everywhere | PageUrl::Blank) => self.is_everywhere(),
             _ => false,
         }
     }
 
-    /// Whether the pattern says enough to mean a special host.
-    fn names(&self, address: &Address) -> bool {
-        let (Address::Web(WebAddress { special: Some(special), .. })
-        | Address::Host { special: Some(special), .. }) = address
+    /// Whether the pattern is specific enough for a special host.
+    fn covers_special(&self, url: &PageUrl) -> bool {
+        let (PageUrl::Web(WebUrl { special: Some(special), .. })
+        | PageUrl::Host { special: Some(special), .. }) = url
         else {
             return true;
         };
@@ -264,7 +268,7 @@ const EVERYWHERE: Pattern = Pattern::Web {
 };
 
 impl SchemePattern {
-    fn matches(self, web: &WebAddress) -> bool {
+    fn matches(self, web: &WebUrl) -> bool {
         match self {
             Self::Secure => web.is_secure,
             Self::Plain => !web.is_secure,
@@ -274,8 +278,8 @@ impl SchemePattern {
 }
 
 impl HostPattern {
-    fn read(text: &str) -> Result<Self, SiteFault> {
-        let wrong = || SiteFault::Host(text.to_owned());
+    fn parse(text: &str) -> Result<Self, SiteError> {
+        let wrong = || SiteError::Host(text.to_owned());
         if text == "*" {
             return Ok(Self::Any);
         }
@@ -300,7 +304,7 @@ impl HostPattern {
         }
     }
 
-    /// The same host with a dot at its end; none for numbers, which have no such spelling, and where there is one.
+    /// The same host with a trailing dot; none for IP addresses and where there is one already.
     fn with_last_dot(&self) -> Option<Self> {
         let dotted = |name: &String| (!name.ends_with(['.', ']'])).then(|| format!("{name}."));
         match self {
@@ -311,8 +315,8 @@ impl HostPattern {
         }
     }
 
-    /// Whether a host is meant, however many dots end its name or the pattern's.
-    fn is_name_of(&self, host: &str) -> bool {
+    /// Whether the host matches, ignoring trailing dots.
+    fn matches_name(&self, host: &str) -> bool {
         let host = host.trim_end_matches('.');
         match self {
             Self::Any => true,
@@ -321,8 +325,8 @@ impl HostPattern {
         }
     }
 
-    /// Whether a host is meant as browsers compare hosts of origins: to the letter.
-    fn is_origin_of(&self, host: &str) -> bool {
+    /// Whether the host matches exactly, as in an origin.
+    fn matches_origin(&self, host: &str) -> bool {
         match self {
             Self::Any => true,
             Self::Exactly(name) => host == name,
@@ -336,7 +340,7 @@ fn is_below(host: &str, name: &str) -> bool {
 }
 
 impl PortPattern {
-    fn matches(self, web: &WebAddress) -> bool {
+    fn matches(self, web: &WebUrl) -> bool {
         match self {
             Self::Any => true,
             Self::Usual => web.port == usual_port(web.is_secure),
@@ -353,7 +357,7 @@ fn special_of(url: Url) -> Option<SpecialHost> {
     url.host().as_ref().and_then(SpecialHost::of)
 }
 
-/// Whether a text without `://` is a scheme, not a host with a port.
+/// Whether a text without `://` is a scheme instead of a host with a port.
 fn is_scheme_alone(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let is_word = scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
@@ -363,13 +367,13 @@ fn is_scheme_alone(text: &str) -> bool {
     is_word && scheme.chars().next().is_some_and(|letter| letter.is_ascii_alphabetic()) && !is_port
 }
 
-/// A pattern of what is not of the web: a scheme, and perhaps where it begins.
-fn read_other(text: &str) -> Result<Site, SiteFault> {
+/// Parses a pattern with another scheme.
+fn parse_other(text: &str) -> Result<Site, SiteError> {
     let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
     let scheme = scheme.to_ascii_lowercase();
     let is_word = scheme.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-.".contains(letter));
     if !is_word || matches!(scheme.as_str(), "http" | "https" | "javascript" | "vbscript" | "about") {
-        return Err(SiteFault::Scheme(scheme));
+        return Err(SiteError::Scheme(scheme));
     }
     let rest = match Url::parse(text) {
         Ok(url) if !rest.is_empty() => {
@@ -381,9 +385,9 @@ fn read_other(text: &str) -> Result<Site, SiteFault> {
     Ok(Site(Pattern::Other { scheme, rest }))
 }
 
-fn split_port(authority: &str) -> Result<(&str, PortPattern), SiteFault> {
+fn split_port(authority: &str) -> Result<(&str, PortPattern), SiteError> {
     if authority.contains('@') {
-        return Err(SiteFault::User);
+        return Err(SiteError::User);
     }
     let host_end = if authority.starts_with('[') { authority.find(']').map_or(0, |at| at + 1) } else { 0 };
     let Some(colon) = authority.get(host_end..).and_then(|tail| tail.rfind(':')).map(|at| at + host_end)
@@ -395,19 +399,19 @@ fn split_port(authority: &str) -> Result<(&str, PortPattern), SiteFault> {
         "*" => Ok((host, PortPattern::Any)),
         digits => match digits.parse::<u16>() {
             Ok(port) if port != 0 => Ok((host, PortPattern::Exactly(port))),
-            _ => Err(SiteFault::Port(digits.to_owned())),
+            _ => Err(SiteError::Port(digits.to_owned())),
         },
     }
 }
 
-/// A path as browsers write it, without a slash at its end.
-fn read_path(text: &str) -> Result<String, SiteFault> {
-    let url = Url::parse(&format!("http://site.invalid{text}")).map_err(|_| SiteFault::Query)?;
+/// Normalises a path and removes the trailing slash.
+fn parse_path(text: &str) -> Result<String, SiteError> {
+    let url = Url::parse(&format!("http://site.invalid{text}")).map_err(|_| SiteError::Query)?;
     Ok(url.path().trim_end_matches('/').to_owned())
 }
 
-/// Whether a path is a folder, or something in it; never by letters alone.
-fn lies_in(path: &str, folder: &str) -> bool {
+/// Whether a path is a folder or below it. Compares whole segments.
+fn is_in_folder(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -448,6 +452,7 @@ impl Serialize for Site {
 impl<'de> Deserialize<'de> for Site {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::read(&text).map_err(|fault| serde::de::Error::custom(format!("`{text}` is no site: {fault}")))
+        Self::parse(&text)
+            .map_err(|fault| serde::de::Error::custom(format!("`{text}` is not a site: {fault}")))
     }
 }

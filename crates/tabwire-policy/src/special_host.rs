@@ -1,25 +1,25 @@
-//! Hosts that are no sites of the web: this machine, its network, and what clouds answer secrets on.
+//! Hosts that are not on the internet: this machine, its networks, and cloud metadata services.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use url::Host;
 
-/// A host that a pattern with a `*` never means.
+/// A host that a pattern with `*` never covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpecialHost {
-    /// An address that only means something on the wire this machine is on.
+    /// A link-local address.
     LinkLocal,
-    /// A service that gives a machine's credentials to whoever asks from it.
+    /// A service that gives a machine's credentials to every process on it.
     Metadata,
-    /// No address at all, which systems take for this machine.
+    /// The unspecified address, which systems treat as this machine.
     Unspecified,
     /// This machine.
     Loopback,
-    /// A network that is not the internet.
+    /// A private network.
     Private,
 }
 
-/// Names under which clouds serve metadata.
+/// Host names of cloud metadata services.
 const METADATA_NAMES: &[&str] = &[
     "metadata",
     "metadata.google.internal",
@@ -31,27 +31,27 @@ const METADATA_NAMES: &[&str] = &[
     "instance-data.ec2.internal",
 ];
 
-/// Addresses under which clouds serve metadata, besides the link-local ones.
-const METADATA_ADDRESSES: &[Ipv4Addr] =
+/// IPv4 addresses of cloud metadata services, beside the link-local ones.
+const METADATA_IPV4: &[Ipv4Addr] =
     &[Ipv4Addr::new(100, 100, 100, 200), Ipv4Addr::new(168, 63, 129, 16), Ipv4Addr::new(192, 0, 0, 192)];
 
-/// The same with the newer protocol.
-const METADATA_LONG_ADDRESSES: &[Ipv6Addr] =
+/// IPv6 addresses of cloud metadata services.
+const METADATA_IPV6: &[Ipv6Addr] =
     &[Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254), Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)];
 
 impl SpecialHost {
-    /// What is special about a host, as the URL parser read it.
+    /// The kind of a parsed host.
     pub(crate) fn of(host: &Host<&str>) -> Option<Self> {
         match host {
             Host::Domain(name) => Self::of_name(name.trim_end_matches('.')),
-            Host::Ipv4(address) => Self::of_short(*address),
-            Host::Ipv6(address) => Self::of_long(*address),
+            Host::Ipv4(address) => Self::of_ipv4(*address),
+            Host::Ipv6(address) => Self::of_ipv6(*address),
         }
     }
 
-    /// Whether it is refused in every profile unless it was named.
+    /// Whether every profile refuses it without a grant that names it.
     #[must_use]
-    pub const fn is_refused_everywhere(self) -> bool {
+    pub const fn is_always_refused(self) -> bool {
         matches!(self, Self::LinkLocal | Self::Metadata | Self::Unspecified)
     }
 
@@ -60,8 +60,8 @@ impl SpecialHost {
     pub const fn sentence(self) -> &'static str {
         match self {
             Self::LinkLocal => "it is a link-local address",
-            Self::Metadata => "it is where clouds give out credentials",
-            Self::Unspecified => "it is no address of a site",
+            Self::Metadata => "it is a cloud metadata service",
+            Self::Unspecified => "it is the unspecified address",
             Self::Loopback => "it is this machine",
             Self::Private => "it is in a private network",
         }
@@ -74,9 +74,9 @@ impl SpecialHost {
         (name == "localhost" || name.ends_with(".localhost")).then_some(Self::Loopback)
     }
 
-    fn of_short(address: Ipv4Addr) -> Option<Self> {
+    fn of_ipv4(address: Ipv4Addr) -> Option<Self> {
         let [first, second, ..] = address.octets();
-        if METADATA_ADDRESSES.contains(&address) {
+        if METADATA_IPV4.contains(&address) {
             Some(Self::Metadata)
         } else if address.is_link_local() {
             Some(Self::LinkLocal)
@@ -91,8 +91,8 @@ impl SpecialHost {
         }
     }
 
-    fn of_long(address: Ipv6Addr) -> Option<Self> {
-        if METADATA_LONG_ADDRESSES.contains(&address) {
+    fn of_ipv6(address: Ipv6Addr) -> Option<Self> {
+        if METADATA_IPV6.contains(&address) {
             return Some(Self::Metadata);
         }
         if address.is_loopback() {
@@ -102,7 +102,7 @@ impl SpecialHost {
             return Some(Self::Unspecified);
         }
         if let Some(inner) = embedded(address) {
-            return Self::of_short(inner);
+            return Self::of_ipv4(inner);
         }
         match address.segments().first() {
             Some(first) if first & 0xffc0 == 0xfe80 => Some(Self::LinkLocal),
@@ -112,7 +112,7 @@ impl SpecialHost {
     }
 }
 
-/// The older address inside of a newer one: mapped, compatible, translated (64:ff9b::/96) or tunnelled (2002::/16).
+/// The IPv4 address inside an IPv6 address: mapped, compatible, translated (64:ff9b::/96) or 6to4 (2002::/16).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let whole = address.to_bits();
     let low = || u32::try_from(whole & 0xffff_ffff).ok().map(Ipv4Addr::from_bits);

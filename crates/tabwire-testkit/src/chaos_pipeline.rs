@@ -31,7 +31,7 @@ pub enum Fault {
         /// Bytes that still pass.
         after: u64,
     },
-    /// Forwards nothing after this many bytes, but keeps the sockets: a half-open link.
+    /// Forwards nothing after this many bytes, but keeps the sockets: a half-open transport.
     Stall {
         /// Bytes that still pass.
         after: u64,
@@ -86,7 +86,7 @@ impl Pipeline {
         actions
     }
 
-    /// Tells how long bytes may be held back, if any are.
+    /// How long bytes may be held back, if any are.
     pub(crate) fn hold(&self) -> Option<Duration> {
         let within = self.faults.iter().find_map(|fault| match fault {
             Fault::Merge { within, .. } => Some(*within),

@@ -1,6 +1,6 @@
 //! A proxy that spoils a connection as planned: delay, split, merge, duplicate, truncate, stall, drop.
 //!
-//! It carries bytes and knows nothing of what they mean. It ends when dropped, or after
+//! It carries bytes and It ends when dropped, or after
 //! `limits::CHAOS_LIFE`, whichever comes first.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 request as the test servers read it. Knows nothing of paths or answers.
+//! Parses one HTTP/1.1 request for the test servers.
 
 use std::io;
 
@@ -70,7 +70,7 @@ impl HttpRequest {
         self.parameter(name)?.parse().ok()
     }
 
-    /// Tells whether the peer asks to become a websocket, and with which key.
+    /// Whether the peer asks to become a websocket, and with which key.
     pub(crate) fn websocket_key(&self) -> Option<&str> {
         let upgrade = self.header("upgrade")?;
         if upgrade.eq_ignore_ascii_case("websocket") { self.header("sec-websocket-key") } else { None }

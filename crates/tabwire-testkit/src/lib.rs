@@ -1,7 +1,7 @@
-//! Programs the tests drive: a fixture site, a fake browser, a fake PowerShell, a chaos proxy.
+//! Test doubles and servers: a fixture site, a fake browser, a fake PowerShell, a chaos proxy.
 //!
-//! Nothing here is part of the product. The crate depends on no other crate of the workspace, so that a
-//! mistake in the product cannot hide behind the same mistake in its test double.
+//! The crate depends on no other crate of the workspace: a bug of the product cannot hide behind the same bug in its
+//! test double.
 
 pub mod bench;
 mod chaos_pipeline;
@@ -13,9 +13,11 @@ pub mod limits;
 mod name_server;
 mod sha1;
 mod site;
+mod size;
 mod websocket;
 
 pub use chaos_pipeline::Fault;
 pub use chaos_proxy::{ChaosPlan, ChaosProxy, Endpoint};
 pub use name_server::NameServer;
-pub use site::{LURE_DATA, LURES, Site, WAYS_OUT, WAYS_TO_OWN};
+pub use site::{EXFILTRATION_PATHS, INJECTION_DATA, INJECTIONS, OWN_SITE_PATHS, Site};
+pub use size::by_size;

@@ -1,4 +1,4 @@
-//! Every bound of the test programs, with its reason. Knows nothing of who applies them.
+//! Limits of the test programs.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub const REQUEST_BODY_BYTES: usize = 8 * 1024 * 1024;
 /// Longest time a keep-alive connection to the fixture site may sit idle.
 pub const SITE_IDLE: Duration = Duration::from_secs(60);
 
-/// Longest delay `/slow` accepts, so that no page can hold the site for ever.
+/// Longest delay `/slow` accepts, so that no page can block the site.
 pub const SITE_SLOWEST: Duration = Duration::from_secs(60);
 
 /// Most events one `/events/stream` sends.
@@ -21,7 +21,7 @@ pub const SITE_STREAM_EVENTS: u32 = 1_000;
 pub const PEER_FRAME_BYTES: usize = 256 * 1024 * 1024;
 
 /// Most bytes one line of a fake browser's script makes up; above what any client should accept.
-pub const INVENTED_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
+pub const SCRIPTED_MESSAGE_BYTES: usize = 512 * 1024 * 1024;
 
 /// Frames the fake browser queues for one connection before it stops reading from all of them.
 pub const FAKE_QUEUE_FRAMES: usize = 1_024;

@@ -1,5 +1,4 @@
-//! A DNS server on this machine that a test tells what to say: one name, whose addresses change. Knows nothing of
-//! who asks.
+//! A DNS server on loopback with one name, whose addresses a test changes.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -7,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Largest question that is read.
+/// Largest incoming that is read.
 const QUESTION_BYTES: usize = 1024;
 
 /// How often it looks whether it is to end.
@@ -16,7 +15,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The record type of IPv4 addresses.
 const ADDRESS_RECORD: u16 = 1;
 
-/// Bytes before the first question of a message.
+/// Bytes before the first incoming of a message.
 const HEADER: usize = 12;
 
 #[derive(Debug, Default)]
@@ -59,7 +58,7 @@ impl NameServer {
         Ok(Self { told, address })
     }
 
-    /// Where it is asked.
+    /// The address of the server.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -70,7 +69,7 @@ impl NameServer {
         *self.told.addresses.lock().unwrap_or_else(PoisonError::into_inner) = addresses.to_vec();
     }
 
-    /// How often the name was asked for.
+    /// How many queries the name had.
     #[must_use]
     pub fn asked(&self) -> u64 {
         self.told.asked.load(Ordering::Relaxed)
@@ -84,7 +83,7 @@ impl Drop for NameServer {
 }
 
 impl Told {
-    /// The answer to a message with one question; nothing for what is none.
+    /// The answer to a message with one incoming; nothing for what is none.
     fn answer(&self, message: &[u8]) -> Option<Vec<u8>> {
         let (name, end) = read_name(message)?;
         let kind = u16::from_be_bytes([*message.get(end)?, *message.get(end + 1)?]);
@@ -97,11 +96,11 @@ impl Told {
         };
         let count = u16::try_from(addresses.len()).ok()?.to_be_bytes();
         let mut answer = message.get(..2)?.to_vec();
-        // A response without an error, recursion available; one question, so many answers.
+        // A response without an error, recursion available; one incoming, so many answers.
         answer.extend([0x81, 0x80, 0, 1, count[0], count[1], 0, 0, 0, 0]);
         answer.extend(message.get(HEADER..end + 4)?);
         for address in addresses {
-            // The question's name, IPv4, internet, no time to live, four bytes.
+            // The incoming's name, IPv4, internet, no time to live, four bytes.
             answer.extend([0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4]);
             answer.extend(address.octets());
         }
@@ -109,7 +108,7 @@ impl Told {
     }
 }
 
-/// The name that is asked for, and where its type stands.
+/// The queried name, and the position of its type.
 fn read_name(message: &[u8]) -> Option<(String, usize)> {
     let (mut labels, mut at) = (Vec::new(), HEADER);
     loop {
@@ -128,15 +127,15 @@ mod tests {
     use super::*;
 
     fn ask(server: &NameServer, name: &str) -> Vec<u8> {
-        let mut question = vec![7, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
+        let mut incoming = vec![7, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];
         for label in name.split('.') {
-            question.push(u8::try_from(label.len()).expect("short"));
-            question.extend(label.as_bytes());
+            incoming.push(u8::try_from(label.len()).expect("short"));
+            incoming.extend(label.as_bytes());
         }
-        question.extend([0, 0, 1, 0, 1]);
+        incoming.extend([0, 0, 1, 0, 1]);
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("a time limit");
-        socket.send_to(&question, server.address()).expect("sent");
+        socket.send_to(&incoming, server.address()).expect("sent");
         let mut bytes = [0; 512];
         let length = socket.recv(&mut bytes).expect("an answer");
         bytes[..length].to_vec()

@@ -1,6 +1,6 @@
 //! The server side of a websocket, written by hand so that it can also be broken on purpose.
 //!
-//! Knows frames and the handshake; knows nothing of what the messages mean.
+//! Knows frames and the handshake;
 
 use std::io;
 

@@ -1,5 +1,4 @@
-//! A file of a project or a user that is read, replaced as a whole, copied or removed without following a link out of
-//! the place that was meant. Knows nothing of what is in it.
+//! A file that is read, replaced, copied or removed without following a link out of its base directory.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -9,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure};
 
 /// Largest file that is read.
 const FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -208,12 +207,12 @@ fn write_new(
 fn leads_out(file: &Path, base: &Path) -> Failure {
     let message = format!("{} leads out of {} through a link.", file.display(), base.display());
     Failure::new(ErrorCode::PolicyDenied, message)
-        .with_hint("Nothing was changed. Put a plain file or folder in the link's place.")
+        .with_remedy("Nothing was changed. Put a plain file or folder in the link's place.")
 }
 
 fn unusable(path: &Path, error: &io::Error) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("{} cannot be used: {error}.", path.display()))
-        .with_hint("Nothing was changed. Check the path, its links and its permissions.")
+        .with_remedy("Nothing was changed. Check the path, its links and its permissions.")
 }
 
 #[cfg(test)]

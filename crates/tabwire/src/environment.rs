@@ -1,4 +1,4 @@
-//! Every environment variable Tabwire reads, declared once; the reference page is generated from here.
+//! The environment variables that Tabwire reads. The reference page is generated from this table.
 
 use std::ffi::OsString;
 #[cfg(test)]
@@ -24,72 +24,56 @@ const fn variable(name: &'static str, meaning: &'static str) -> Variable {
     Variable { name, meaning, since: "0.1.0" }
 }
 
-/// The variables that set nothing of the configuration.
+/// Variables that are not settings.
 const OTHERS: &[Variable] = &[
-    variable("TABWIRE_GLOBAL", "Set to `1`: no project, as with `--global`."),
-    variable("TABWIRE_CLIENT", "What the caller is called in the journal (`tabwire log`)."),
-    variable("TABWIRE_JOURNAL", "`off`: the daemon records nothing for `tabwire log`."),
-    variable("TABWIRE_RELAY", "What `tabwire mcp` hands to itself; not to be set."),
-    variable("TABWIRE_HOME", "Puts sockets, sessions, profiles and configuration below this one directory."),
-    variable(
-        "TABWIRE_UPDATE_URL",
-        "The address that `upgrade-check --online` asks; there is none otherwise.",
-    ),
-    variable(
-        "TABWIRE_CHROME_EXECUTABLE",
-        "The browser, by name or program, that `tabwire chrome` stands in for.",
-    ),
-    variable(
-        "TABWIRE_CHROME_PROFILE",
-        "The profile directory that `tabwire chrome` uses, whatever its launcher says.",
-    ),
-    variable(
-        "TABWIRE_CHROME_PORT",
-        "The port that `tabwire chrome` listens on where its launcher asks for one, whatever it says.",
-    ),
-    variable("TABWIRE_CHROME_LOG", "A file that `tabwire chrome` logs to, beyond what the daemon logs."),
+    variable("TABWIRE_GLOBAL", "`1`: ignore the project, as `--global` does."),
+    variable("TABWIRE_CLIENT", "What the caller is called in the audit log (`tabwire log`)."),
+    variable("TABWIRE_AUDIT_LOG", "`off`: the daemon writes no audit log."),
+    variable("TABWIRE_RELAY", "Internal state of `tabwire mcp`; do not set it."),
+    variable("TABWIRE_HOME", "Directory for sockets, sessions, profiles and configuration."),
+    variable("TABWIRE_UPDATE_URL", "The URL that `upgrade-check --online` requests."),
+    variable("TABWIRE_CHROME_EXECUTABLE", "Browser name or program for `tabwire chrome`."),
+    variable("TABWIRE_CHROME_PROFILE", "Profile directory for `tabwire chrome`; overrides the launcher's."),
+    variable("TABWIRE_CHROME_PORT", "Debugging port of `tabwire chrome`; overrides the launcher's."),
+    variable("TABWIRE_CHROME_LOG", "Log file of `tabwire chrome`, in addition to the daemon's log."),
     variable(
         "TABWIRE_CHROME_LOG_LEVEL",
-        "`important` (what becomes of the browser) or `all` (also every request, without its parameters): how much is \
-         logged there.",
+        "Log level: `important` (start, loss and end of the browser; default) or `all` (also every request, without \
+         parameters).",
     ),
     variable(
         "TABWIRE_CHROME_FRAMES",
-        "A directory that `tabwire chrome` writes every frame to, with whatever secrets are in it; nobody else can look \
-         into it.",
+        "Directory to which `tabwire chrome` writes every CDP frame, secrets included. Only its owner may access it.",
     ),
-    variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` passes on flags that weaken the browser."),
+    variable("TABWIRE_CHROME_DANGEROUS", "`1`: `tabwire chrome` forwards flags that weaken the browser."),
     variable(
         "TABWIRE_CHROME_HOST",
-        "`windows`: `tabwire chrome` uses a browser of Windows from within WSL; `local`: never. Otherwise one of Windows \
-         where its profile or program is named as Windows names it.",
+        "`windows`: `tabwire chrome` uses a browser on Windows from within WSL; `local`: never. Default: if the profile or \
+         the program has a Windows path.",
+    ),
+    variable("TABWIRE_CHROME_POWERSHELL", "PowerShell program for access to Windows from WSL."),
+    variable("TABWIRE_CHROME_WINDOWS_PORT", "Debugging port of a browser on Windows."),
+    variable("WSL_DISTRO_NAME", "Name of the WSL distribution; set by WSL. Read to detect WSL."),
+    variable("WSL_INTEROP", "Set by WSL; PowerShell needs it to start."),
+    variable("NO_COLOR", "Any value: no colors."),
+    variable("CLICOLOR", "`0`: no colors."),
+    variable("CLICOLOR_FORCE", "Any value but `0`: colors also without a terminal."),
+    variable("CI", "Any value: no prompts, as with `--yes`."),
+    variable("XDG_RUNTIME_DIR", "Base directory of sockets and locks (`tabwire/` below it)."),
+    variable(
+        "XDG_STATE_HOME",
+        "Base directory of sessions and logs (`tabwire/` below it). Default `~/.local/state`.",
     ),
     variable(
-        "TABWIRE_CHROME_POWERSHELL",
-        "The program of PowerShell through which Windows is reached from WSL.",
+        "XDG_DATA_HOME",
+        "Base directory of named profiles (`tabwire/` below it). Default `~/.local/share`.",
     ),
-    variable(
-        "TABWIRE_CHROME_WINDOWS_PORT",
-        "The debugging port that a browser of Windows gets, and no other.",
-    ),
-    variable(
-        "WSL_DISTRO_NAME",
-        "What Windows calls this system; set by WSL, and read to know that it is there.",
-    ),
-    variable("WSL_INTEROP", "Set by WSL; handed to PowerShell, without which it does not start."),
-    variable("NO_COLOR", "Set to anything: no colours."),
-    variable("CLICOLOR", "`0`: no colours."),
-    variable("CLICOLOR_FORCE", "Set to anything but `0`: colours even when the output is no terminal."),
-    variable("CI", "Set to anything: nothing is asked, as with `--yes`."),
-    variable("XDG_RUNTIME_DIR", "Where sockets and locks go (`tabwire/` below it)."),
-    variable("XDG_STATE_HOME", "Where sessions and logs go (`tabwire/` below it). Default `~/.local/state`."),
-    variable("XDG_DATA_HOME", "Where named profiles go (`tabwire/` below it). Default `~/.local/share`."),
     variable(
         "XDG_CONFIG_HOME",
-        "Where configuration is read from (`tabwire/` below it). Default `~/.config`.",
+        "Base directory of the configuration (`tabwire/` below it). Default `~/.config`.",
     ),
     variable("HOME", "The user's home directory."),
-    variable("PATH", "Where browsers are searched besides their usual places."),
+    variable("PATH", "Directories in which browsers are searched, besides their usual locations."),
 ];
 
 /// Every variable, in the order of the reference page: those of settings, then the others.
@@ -100,14 +84,14 @@ pub fn variables() -> Vec<Variable> {
     of_settings.chain(OTHERS.iter().copied()).collect()
 }
 
-/// What the environment says, read once.
+/// The environment, read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
     pub(crate) paths: Paths,
-    /// What variables set, as they are written.
+    /// Settings from variables, as text.
     pub(crate) settings: Vec<(Key, String)>,
-    /// Whether a journal is written.
-    pub(crate) journal: bool,
+    /// Whether the daemon writes an audit log.
+    pub(crate) audit_log: bool,
     pub(crate) is_ci: bool,
     pub(crate) path: Option<OsString>,
     pub(crate) home: Option<PathBuf>,
@@ -125,7 +109,7 @@ impl Environment {
         Self {
             paths,
             settings: read_settings(),
-            journal: std::env::var_os("TABWIRE_JOURNAL").is_none_or(|value| value != "off"),
+            audit_log: std::env::var_os("TABWIRE_AUDIT_LOG").is_none_or(|value| value != "off"),
             is_ci: std::env::var_os("CI").is_some_and(|value| !value.is_empty()),
             path: std::env::var_os("PATH"),
             home,
@@ -133,14 +117,14 @@ impl Environment {
         }
     }
 
-    /// An environment that says nothing, with everything below one directory.
+    /// An empty environment with all paths below one directory.
     #[cfg(test)]
     pub(crate) fn below(home: &Path) -> Self {
         let paths = Paths::below(home);
         Self {
             paths,
             settings: Vec::new(),
-            journal: true,
+            audit_log: true,
             is_ci: false,
             path: None,
             home: None,
@@ -149,7 +133,7 @@ impl Environment {
     }
 }
 
-/// The variables that set something, in one pass over the environment.
+/// Reads the variables of settings, in one pass over the environment.
 fn read_settings() -> Vec<(Key, String)> {
     let mut found = Vec::new();
     for (name, value) in std::env::vars_os() {

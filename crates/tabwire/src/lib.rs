@@ -1,47 +1,26 @@
-//! The command line: what is typed, what is printed, and the exit code.
-//!
-//! The work is done by the daemon; this side parses, asks, and prints.
+//! The command line: parses arguments, sends requests to the daemon, prints results, and sets the exit code.
 
-mod chrome;
 mod cli;
 mod commands;
 mod completion;
 mod config;
 mod contained_file;
-mod daemon_client;
-mod daemon_start;
 mod environment;
-mod exit;
-mod extension_command;
-mod interruption;
-mod invocation;
-pub mod limits;
-mod native_host_place;
-mod own_program;
-mod policy_command;
-mod printer;
-mod progress_line;
+mod output;
 mod project;
-mod prompt;
-mod result_table;
-mod session_command;
-mod session_flags;
-mod skill_place;
-mod spinner;
-mod table;
 
 use std::process::ExitCode;
 
+pub use cli::invocation::command;
 pub use commands::skill_text;
 pub use config::{configuration_page, configuration_schema};
 pub use environment::{Variable, variables};
-pub use invocation::command;
 
 use crate::environment::Environment;
-use crate::printer::{OutputForm, Printer};
+use crate::output::printer::{OutputForm, Printer};
 
-/// Whether the daemon started this process to keep a browser. Seen before anything is parsed: a keeper stays for
-/// as long as its browser does, and should be small.
+/// Whether the daemon started this process as the keeper of a browser. Checked before any parsing, since a keeper lives
+/// as long as its browser and should use little memory.
 fn is_keeper() -> bool {
     let mut arguments = std::env::args_os().skip(1);
     arguments.next().is_some_and(|first| first == "keep") && arguments.next().is_none()
@@ -53,20 +32,20 @@ pub fn main() -> ExitCode {
     if is_keeper() {
         return commands::keep();
     }
-    if let Some(arguments) = chrome::find_arguments() {
-        return chrome::run(&arguments);
+    if let Some(arguments) = tabwire_chrome::find_arguments() {
+        return commands::chrome(&arguments);
     }
     if commands::mcp::is_relay() {
         return commands::mcp::relay();
     }
     if std::env::args_os().nth(1).is_some_and(|first| first == "complete") {
-        // Seen before anything is parsed, too: what follows is not a command line of ours but one in the making.
+        // Before any parsing: the arguments are an incomplete command line.
         return commands::complete(std::env::args_os().skip(2));
     }
     let arguments: Vec<_> = std::env::args_os().collect();
-    let invocations = match invocation::parse(&arguments) {
+    let invocations = match cli::invocation::parse(&arguments) {
         Ok(invocations) => invocations,
-        Err(error) => return exit::usage(&error),
+        Err(error) => return output::exit::usage(&error),
     };
     let globals = invocations.first().map(|first| first.globals.clone()).unwrap_or_default();
     let form = match (globals.json, globals.raw) {
@@ -75,9 +54,9 @@ pub fn main() -> ExitCode {
         (false, false) => OutputForm::Text,
     };
     let printer = Printer::new(form, globals.quiet);
-    let done = commands::run(invocations, &Environment::read(), &printer);
-    match done {
+    let result = commands::run(invocations, &Environment::read(), &printer);
+    match result {
         Ok(code) => code,
-        Err(failure) => exit::failed(&failure, &printer),
+        Err(failure) => output::exit::failed(&failure, &printer),
     }
 }

@@ -1,9 +1,8 @@
-//! Which project a command is typed in: the nearest directory above that says it is one.
-//! Knows nothing of what a project's file may set.
+//! Finds the project of the working directory: the nearest parent directory with a project marker.
 
 use std::path::{Path, PathBuf};
 
-use tabwire_wire::{ErrorCode, Failure, ProjectKey};
+use tabwire_api::{ErrorCode, Failure, ProjectKey};
 
 /// The project's own configuration.
 pub(crate) const PROJECT_FILE: &str = "tabwire.toml";
@@ -37,7 +36,7 @@ impl Project {
         let real = directory.canonicalize().map_err(|error| {
             let message = format!("The working directory cannot be used: {error}.");
             Failure::new(ErrorCode::BadArgs, message)
-                .with_hint("Change to a directory that exists, or pass --global.")
+                .with_remedy("Change to a directory that exists, or pass --global.")
         })?;
         let home = home.and_then(|home| home.canonicalize().ok());
         for place in real.ancestors() {
@@ -67,7 +66,7 @@ impl Project {
         }
         let message = format!("{} is a link that leads out of its project.", file.display());
         Err(Failure::new(ErrorCode::PolicyDenied, message)
-            .with_hint("Put a file in the link's place, or pass --global to leave the project."))
+            .with_remedy("Put a file in the link's place, or pass --global to leave the project."))
     }
 
     /// Where its own configuration is, or would be.

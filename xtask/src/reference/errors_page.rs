@@ -1,15 +1,15 @@
-//! The page of error codes, from the one list in `tabwire-wire`.
+//! The page of error codes, from the one list in `tabwire-api`.
 
 use std::fmt::Write;
 
-use tabwire_wire::ErrorCode;
+use tabwire_api::ErrorCode;
 
 use super::table_cell;
 
 const HEAD: &str = "\
 # Error codes
 
-<!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire-wire/src/error_code.rs instead. -->
+<!-- Written by `cargo xtask gen`. Do not edit: change crates/tabwire-api/src/error_code.rs instead. -->
 
 Every failure carries one of these codes, the same on the command line, in JSON output and on the wire.
 A command that succeeds exits with 0.

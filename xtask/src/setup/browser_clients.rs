@@ -1,29 +1,29 @@
-//! The Node packages that the compatibility tests drive Tabwire with. The product itself needs no Node.
+//! The Node packages of the client tests. The product needs no Node.
 
 use std::path::Path;
 use std::time::SystemTime;
 
 use super::report;
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::Step;
-use crate::trouble::Trouble;
 
 /// The folders that lock packages, with what they are.
 const FOLDERS: [(&str, &str); 2] = [("browser clients", "tests/clients"), ("MCP clients", "tests/mcp")];
 
 /// Installs the locked packages when they are missing or older than the lock file.
-pub(super) fn provide(repository: &Repository) -> Result<(), Trouble> {
+pub(super) fn provide(repository: &Repository) -> Result<(), Error> {
     FOLDERS.into_iter().try_for_each(|(what, folder)| provide_in(repository, what, folder))
 }
 
-fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Result<(), Trouble> {
+fn provide_in(repository: &Repository, what: &'static str, place: &str) -> Result<(), Error> {
     let folder = repository.path(place);
     let Some(locked) = find_modified(&folder.join("package-lock.json")) else {
         report(what, &format!("none are locked in {place}"));
         return Ok(());
     };
     if !is_stale(locked, find_modified(&folder.join("node_modules/.package-lock.json"))) {
-        report(what, "there already");
+        report(what, "installed");
         return Ok(());
     }
     // No install scripts: they would download browsers the tests do not use.

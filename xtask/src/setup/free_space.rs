@@ -1,21 +1,21 @@
-//! Room on the disk for a build and its tests: said at once, not after minutes of compiling.
+//! Checks the free disk space before a long build starts.
 
 use super::report;
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::find_output;
-use crate::trouble::Trouble;
 
-/// What is left free at least when everything has been built before, in KiB.
+/// Free space needed when everything is built already, in KiB.
 const RESERVE: u64 = 1 << 20;
 
-/// What a whole build, its lints and the tests' own files take, in KiB.
+/// Space that a clean build, the lints and the tests take, in KiB.
 const WHOLE_BUILD: u64 = 7 << 20;
 
-/// Stops when the disk is too full to finish what is about to begin.
-pub(super) fn check(repository: &Repository) -> Result<(), Trouble> {
+/// Fails when the disk is too full for the build.
+pub(super) fn check(repository: &Repository) -> Result<(), Error> {
     let listing = find_output("df", &["-Pk", "."], repository.root());
     let Some(free) = listing.as_deref().and_then(free_kibibytes) else {
-        report("disk", "its free space cannot be read; going on");
+        report("disk", "cannot read the free space; continuing");
         return Ok(());
     };
     let built = repository.root().join("target/debug/deps").is_dir();
@@ -24,9 +24,10 @@ pub(super) fn check(repository: &Repository) -> Result<(), Trouble> {
         report("disk", &format!("{} free", in_gibibytes(free)));
         return Ok(());
     }
-    Err(Trouble::NeedsPerson {
-        what: format!("{} are free on this disk; this takes {}", in_gibibytes(free), in_gibibytes(needed)),
-        hint: "Make room, for instance with `cargo clean` in other checkouts, and run it again".to_owned(),
+    Err(Error::NeedsUser {
+        what: format!("{} free on this disk, {} needed", in_gibibytes(free), in_gibibytes(needed)),
+        hint: "Free some space, for example with `cargo clean` in other checkouts, and run it again"
+            .to_owned(),
     })
 }
 
@@ -48,7 +49,7 @@ mod tests {
     fn free_space_is_read_from_the_fourth_column() {
         let listing = "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/a 100 60 40 60% /\n";
         assert_eq!(free_kibibytes(listing), Some(40));
-        assert_eq!(free_kibibytes("df: no such thing\n"), None);
+        assert_eq!(free_kibibytes("df: error\n"), None);
         assert_eq!(in_gibibytes(2_202_009), "2.0 GiB");
     }
 }

@@ -1,18 +1,17 @@
-//! What comes from the system's package manager: a browser and its driver, a display that nobody sees, Node for the
-//! compatibility tests, and the shells that completion is tested in.
+//! System packages: Chromium and chromedriver, Xvfb, Node for the client tests, and the shells for completion tests.
 
 use std::path::{Path, PathBuf};
 
 use super::{Consent, report};
+use crate::error::Error;
 use crate::repository::Repository;
 use crate::step::{Step, find_output, succeeds};
-use crate::trouble::Trouble;
 
-/// Programs that count as a browser, in the order they are looked for.
+/// Browser programs, in search order.
 const BROWSERS: [&str; 5] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome-headless-shell"];
 const USE_OWN_BROWSER: &str = "set TABWIRE_BROWSER to the path of any Chrome or Chromium that is not a snap";
-/// Packages besides the browser, and the program of each that tells its version.
+/// Packages besides the browser, and the program of each that has `--version`.
 const PROGRAMS: [(&str, &str); 5] = [
     ("nodejs", "node"),
     ("npm", "npm"),
@@ -23,8 +22,8 @@ const PROGRAMS: [(&str, &str); 5] = [
 /// A program this small that names the snap folder is a wrapper, not a browser.
 const WRAPPER_BYTES: u64 = 64 * 1024;
 
-/// Installs the missing packages, or says how to on systems we do not install on.
-pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), Trouble> {
+/// Installs the missing packages with apt-get; elsewhere prints how to install them.
+pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), Error> {
     let missing = find_missing(repository);
     if missing.is_empty() {
         return Ok(());
@@ -39,13 +38,13 @@ pub(super) fn provide(repository: &Repository, consent: Consent) -> Result<(), T
         return Ok(());
     }
     if !consent.allows(&format!("Install {names} with apt-get?")) {
-        report("system packages", &format!("left out, as you said: {names}"));
+        report("system packages", &format!("skipped: {names}"));
         return Ok(());
     }
     install(repository, missing)
 }
 
-fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Trouble> {
+fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<(), Error> {
     let folder = repository.root();
     apt_get(&["update", "-q"])?.run(folder)?;
     missing.retain(|name| {
@@ -53,7 +52,7 @@ fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<()
         if !is_offered && *name == "chromium" {
             report(name, &format!("apt offers only a snap, which cannot be driven; {USE_OWN_BROWSER}"));
         } else if !is_offered {
-            report(name, "apt does not offer it; tests that need it fail until it is on the PATH");
+            report(name, "not available from apt; the tests that need it fail until it is on PATH");
         }
         is_offered
     });
@@ -67,8 +66,8 @@ fn install(repository: &Repository, mut missing: Vec<&'static str>) -> Result<()
     Ok(())
 }
 
-/// An apt-get step that asks nothing, through sudo unless we are root.
-fn apt_get(arguments: &[&str]) -> Result<Step, Trouble> {
+/// A non-interactive apt-get step, with sudo unless the user is root.
+fn apt_get(arguments: &[&str]) -> Result<Step, Error> {
     let is_root = find_output("id", &["-u"], Path::new("/")).is_some_and(|id| id.trim() == "0");
     let mut words = vec!["env", "DEBIAN_FRONTEND=noninteractive", "apt-get"];
     words.extend_from_slice(arguments);
@@ -79,10 +78,7 @@ fn apt_get(arguments: &[&str]) -> Result<Step, Trouble> {
         return Ok(Step::new("system packages", "sudo", &words));
     }
     let hint = format!("Run as root: apt-get {}", arguments.join(" "));
-    Err(Trouble::NeedsPerson {
-        what: "neither root nor sudo is at hand to install packages".to_owned(),
-        hint,
-    })
+    Err(Error::NeedsUser { what: "installing packages needs root or sudo".to_owned(), hint })
 }
 
 fn find_missing(repository: &Repository) -> Vec<&'static str> {
@@ -94,18 +90,18 @@ fn find_missing(repository: &Repository) -> Vec<&'static str> {
                 &format!("{} is a snap, which cannot be driven; {USE_OWN_BROWSER}", path.display()),
             );
         }
-        Some(path) => report("chromium", &format!("there already ({})", path.display())),
+        Some(path) => report("chromium", &format!("installed ({})", path.display())),
         None => missing.push("chromium"),
     }
     for (package, program) in PROGRAMS {
         match find_output(program, &["--version"], repository.root()) {
-            Some(version) => report(package, &format!("there already ({})", version.trim())),
+            Some(version) => report(package, &format!("installed ({})", version.trim())),
             None => missing.push(package),
         }
     }
-    // A display that nobody sees; it has no option that only tells its version.
+    // Xvfb has no `--version`.
     match find_program("Xvfb") {
-        Some(path) => report("xvfb", &format!("there already ({})", path.display())),
+        Some(path) => report("xvfb", &format!("installed ({})", path.display())),
         None => missing.push("xvfb"),
     }
     missing
@@ -127,7 +123,7 @@ fn find_browser() -> Option<PathBuf> {
     BROWSERS.iter().find_map(|name| find_program(name))
 }
 
-/// Tells whether a program only hands over to a snap, whose confinement hides our pipes and profiles.
+/// Whether a program starts a snap. Confinement hides our pipes and profiles from a snap.
 fn is_snap_wrapper(path: &Path) -> bool {
     let resolved = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if resolved.starts_with("/snap") || resolved.ends_with("bin/snap") {

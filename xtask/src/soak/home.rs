@@ -1,4 +1,4 @@
-//! A Tabwire of the soak's own: its directory, its commands, its processes.
+//! The directory, commands and processes of the soak test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,29 +9,29 @@ use serde_json::Value;
 
 use super::process::{Process, signal};
 use super::sample::Sample;
-use crate::trouble::Trouble;
+use crate::error::Error;
 
-/// How long a command may take before it counts as hanging.
-const COMMAND: Duration = Duration::from_secs(100);
+/// A command that takes longer hangs.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(100);
 
-/// How long processes may take to be gone after everything was stopped.
-const REST: Duration = Duration::from_secs(40);
+/// Time limit for processes to end after `session stop --all`.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(40);
 
-const LOOK: Duration = Duration::from_millis(10);
+const POLL: Duration = Duration::from_millis(10);
 
-/// A directory in which Tabwire lives for the time of the soak.
+/// `TABWIRE_HOME` of the soak test.
 pub(super) struct Home {
     path: PathBuf,
     program: PathBuf,
 }
 
 impl Home {
-    /// Makes a fresh one for this program.
-    pub(super) fn make(program: PathBuf) -> Result<Home, Trouble> {
+    /// Creates a temporary directory for this program.
+    pub(super) fn create(program: PathBuf) -> Result<Home, Error> {
         let path = std::env::temp_dir().join(format!("tw-soak-{}", std::process::id()));
         for part in ["user", "tmp"] {
             let directory = path.join(part);
-            fs::create_dir_all(&directory).map_err(|source| Trouble::file(directory, source))?;
+            fs::create_dir_all(&directory).map_err(|source| Error::file(directory, source))?;
         }
         Ok(Home { path, program })
     }
@@ -44,32 +44,32 @@ impl Home {
         Process::all_of(&self.path)
     }
 
-    /// Runs a command to its end.
-    pub(super) fn run(&self, words: &[&str]) -> Result<(), Trouble> {
+    /// Runs a command and waits for its end.
+    pub(super) fn run(&self, words: &[&str]) -> Result<(), Error> {
         self.run_until(words, |_| ())
     }
 
-    /// Runs a command and does something to it on the way.
-    pub(super) fn run_until(&self, words: &[&str], meanwhile: impl FnOnce(u32)) -> Result<(), Trouble> {
-        let answer = self.path.join("answer");
-        let file = fs::File::create(&answer).map_err(|source| Trouble::file(&answer, source))?;
+    /// Runs a command and calls `meanwhile` with its pid.
+    pub(super) fn run_until(&self, words: &[&str], meanwhile: impl FnOnce(u32)) -> Result<(), Error> {
+        let output = self.path.join("output");
+        let file = fs::File::create(&output).map_err(|source| Error::file(&output, source))?;
         let mut child =
             self.command(words).stdout(file).stderr(Stdio::null()).spawn().map_err(|source| {
-                Trouble::CannotStart { program: self.program.display().to_string(), source }
+                Error::CannotStart { program: self.program.display().to_string(), source }
             })?;
         meanwhile(child.id());
-        let until = Instant::now() + COMMAND;
+        let until = Instant::now() + COMMAND_TIMEOUT;
         while !matches!(child.try_wait(), Ok(Some(_))) {
             if Instant::now() > until {
                 let _ = child.kill();
-                return Err(self.trouble(words, "hangs"));
+                return Err(self.failure(words, "hangs"));
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
-        let said = fs::read_to_string(&answer).unwrap_or_default();
-        let failure = serde_json::from_str::<Value>(&said).unwrap_or_default();
+        let printed = fs::read_to_string(&output).unwrap_or_default();
+        let failure = serde_json::from_str::<Value>(&printed).unwrap_or_default();
         match failure.pointer("/error/code").and_then(Value::as_str) {
-            Some("INTERNAL") => Err(self.trouble(words, &format!("failed as a bug does: {said}"))),
+            Some("INTERNAL") => Err(self.failure(words, &format!("reports INTERNAL: {printed}"))),
             _ => Ok(()),
         }
     }
@@ -92,49 +92,49 @@ impl Home {
         command
     }
 
-    fn trouble(&self, words: &[&str], what: &str) -> Trouble {
+    fn failure(&self, words: &[&str], what: &str) -> Error {
         let home = self.path.display();
-        Trouble::Soaked(format!("`tabwire {}` {what}\nIts files are left in {home}.", words.join(" ")))
+        Error::SoakFailed(format!("`tabwire {}` {what}\nIts files are left in {home}.", words.join(" ")))
     }
 
-    /// Stops everything and measures what is left.
-    pub(super) fn rest(&self, begun: Instant, counts: bool) -> Result<Sample, Trouble> {
+    /// Stops every session and measures the idle daemon.
+    pub(super) fn measure_idle(&self, start: Instant, counts: bool) -> Result<Sample, Error> {
         self.run(&["--json", "session", "stop", "--all"])?;
         self.run(&["--json", "daemon", "start"])?;
-        let until = Instant::now() + REST;
+        let until = Instant::now() + IDLE_TIMEOUT;
         let daemon = loop {
             let (left, profiles) = (self.processes(), self.profiles());
             match left.as_slice() {
                 [only] if only.command.contains("daemon run") && profiles == 0 => break only.pid,
                 _ if Instant::now() > until => {
                     let words = ["session", "stop", "--all"];
-                    return Err(self.trouble(&words, &format!("leaves {profiles} profiles and {left:#?}")));
+                    return Err(self.failure(&words, &format!("leaves {profiles} profiles and {left:#?}")));
                 }
-                _ => std::thread::sleep(LOOK),
+                _ => std::thread::sleep(POLL),
             }
         };
-        self.remove_litter();
-        let sample = Sample::take(begun.elapsed(), daemon, &self.path, counts);
+        self.remove_temporary_files();
+        let sample = Sample::take(start.elapsed(), daemon, &self.path, counts);
         println!("{sample}");
         Ok(sample)
     }
 
-    /// How many browsers' files there are; those of killed ones are swept a moment later.
+    /// The number of profiles and browser descriptors. The daemon sweeps those of killed browsers.
     fn profiles(&self) -> usize {
         let count =
             |part: &str| fs::read_dir(self.path.join("runtime").join(part)).map_or(0, Iterator::count);
         count("profiles") + count("browsers")
     }
 
-    /// What a killed browser leaves in the directory for temporary files, where nothing says whose it is.
-    fn remove_litter(&self) {
+    /// Removes the temporary files that killed browsers leave.
+    fn remove_temporary_files(&self) {
         for entry in fs::read_dir(self.path.join("tmp")).into_iter().flatten().flatten() {
             let _ = fs::remove_dir_all(entry.path());
             let _ = fs::remove_file(entry.path());
         }
     }
 
-    /// Ends everything.
+    /// Stops the daemon and kills every process that is left.
     pub(super) fn end(&self) {
         let _ = self.command(&["daemon", "stop"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
         for process in self.processes() {
@@ -142,7 +142,7 @@ impl Home {
         }
     }
 
-    /// Removes the directory; after a failure it is left to be looked at.
+    /// Removes the directory. After a failure it stays for inspection.
     pub(super) fn remove(&self) {
         let _ = fs::remove_dir_all(&self.path);
     }

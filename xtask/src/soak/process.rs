@@ -1,4 +1,4 @@
-//! Processes as /proc shows them. Knows nothing of Tabwire.
+//! Processes found through /proc.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Every process whose command line or environment names this path, but this one.
+    /// Every other process whose command line or environment contains this path.
     pub(super) fn all_of(path: &Path) -> Vec<Process> {
         let path = path.to_string_lossy().into_owned();
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -29,13 +29,13 @@ impl Process {
         named.collect()
     }
 
-    /// Whether it is a browser's first process.
+    /// Whether it is a browser's main process.
     pub(super) fn is_browser(&self) -> bool {
         self.command.contains("--user-data-dir") && !self.command.contains("--type=")
     }
 }
 
-/// Sends a signal by its name; a process that is gone is none of our business.
+/// Sends a signal by its name. Ignores processes that have ended.
 pub(super) fn signal(pid: u32, name: &str) {
     let mut kill = Command::new("kill");
     kill.args([format!("-{name}"), pid.to_string()]).stderr(Stdio::null());

@@ -1,15 +1,15 @@
-//! What a daemon at rest holds: memory, descriptors, threads, files. And whether it grew.
+//! Memory, descriptors, threads and files of an idle daemon, and whether they grew.
 
 use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// One look at a daemon without sessions.
+/// One measurement of a daemon without sessions.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
     after: Duration,
-    /// Whether it is compared with others; not while daemons are killed.
+    /// Whether it is compared with others: false while daemons are killed.
     counts: bool,
     daemon: u32,
     memory: u64,
@@ -18,24 +18,24 @@ pub(super) struct Sample {
     files: u64,
 }
 
-/// How much more the last sample may have than the first, besides a part of it in hundredths.
+/// Permitted growth from the first to the last sample: a constant and a percentage.
 struct Allowance {
     name: &'static str,
     of: fn(&Sample) -> u64,
     more: u64,
-    hundredths: u64,
+    percent: u64,
 }
 
-/// What may not grow. A table. Allocators keep some of what was freed; the rest comes and goes by a little.
+/// Permitted growth. Allocators keep some freed memory; the other counts vary a little.
 const ALLOWANCES: &[Allowance] = &[
-    Allowance { name: "memory (KiB)", of: |sample| sample.memory, more: 4096, hundredths: 25 },
-    Allowance { name: "descriptors", of: |sample| sample.descriptors, more: 4, hundredths: 0 },
-    Allowance { name: "threads", of: |sample| sample.threads, more: 4, hundredths: 0 },
-    Allowance { name: "files", of: |sample| sample.files, more: 6, hundredths: 0 },
+    Allowance { name: "memory (KiB)", of: |sample| sample.memory, more: 4096, percent: 25 },
+    Allowance { name: "descriptors", of: |sample| sample.descriptors, more: 4, percent: 0 },
+    Allowance { name: "threads", of: |sample| sample.threads, more: 4, percent: 0 },
+    Allowance { name: "files", of: |sample| sample.files, more: 6, percent: 0 },
 ];
 
 impl Sample {
-    /// Looks at a daemon and at the files below a directory.
+    /// Measures a daemon and counts the files below a directory.
     pub(super) fn take(after: Duration, daemon: u32, home: &Path, counts: bool) -> Sample {
         let entries =
             |name: &str| fs::read_dir(format!("/proc/{daemon}/{name}")).map_or(0, |list| list.count() as u64);
@@ -75,7 +75,7 @@ impl fmt::Display for Sample {
     }
 }
 
-/// Prints what grew, by how much, and how much it might have.
+/// Prints the first value, the last value and the limit of each measure.
 pub(super) fn print_table(samples: &[Sample]) {
     let Some((first, last)) = ends(samples) else { return };
     println!("\n{:<14}{:>10}{:>10}{:>10}", "", "first", "last", "at most");
@@ -84,18 +84,18 @@ pub(super) fn print_table(samples: &[Sample]) {
     }
 }
 
-/// Says what has grown beyond its allowance.
-pub(super) fn judge(samples: &[Sample]) -> Result<(), String> {
+/// Fails with the measures that exceed their limit.
+pub(super) fn check_growth(samples: &[Sample]) -> Result<(), String> {
     let Some((first, last)) = ends(samples) else {
-        return Err("too short: nothing could be compared".to_owned());
+        return Err("too short: there are no two samples to compare".to_owned());
     };
     let grew = ALLOWANCES.iter().filter(|one| (one.of)(last) > one.limit(first));
     let grew: Vec<String> =
         grew.map(|one| format!("{} from {} to {}", one.name, (one.of)(first), (one.of)(last))).collect();
-    if grew.is_empty() { Ok(()) } else { Err(format!("something grew: {}", grew.join(", "))) }
+    if grew.is_empty() { Ok(()) } else { Err(format!("growth: {}", grew.join(", "))) }
 }
 
-/// The first and the last sample of the daemon that was there in the end.
+/// The first and the last counted sample of the last daemon.
 fn ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
     let last = samples.last()?;
     let first = samples.iter().find(|sample| sample.counts && sample.daemon == last.daemon)?;
@@ -105,7 +105,7 @@ fn ends(samples: &[Sample]) -> Option<(&Sample, &Sample)> {
 impl Allowance {
     fn limit(&self, first: &Sample) -> u64 {
         let had = (self.of)(first);
-        had + had * self.hundredths / 100 + self.more
+        had + had * self.percent / 100 + self.more
     }
 }
 
@@ -119,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_named_and_a_warm_up_does_not_count() {
+    fn growth_is_reported_and_the_warm_up_is_ignored() {
         let flat = [sample(90_000, 90, false), sample(20_000, 20, true), sample(24_000, 22, true)];
-        assert_eq!(judge(&flat), Ok(()));
+        assert_eq!(check_growth(&flat), Ok(()));
         let leaks = [sample(20_000, 20, true), sample(20_500, 40, true), sample(40_000, 60, true)];
-        let told = judge(&leaks).unwrap_err();
-        assert_eq!(told, "something grew: memory (KiB) from 20000 to 40000, descriptors from 20 to 60");
-        assert!(judge(&flat[..1]).is_err() && judge(&[]).is_err());
+        let message = check_growth(&leaks).unwrap_err();
+        assert_eq!(message, "growth: memory (KiB) from 20000 to 40000, descriptors from 20 to 60");
+        assert!(check_growth(&flat[..1]).is_err() && check_growth(&[]).is_err());
     }
 }

@@ -1,6 +1,4 @@
-//! Arrows between the crates only point downward, which also rules out cycles.
-//!
-//! A second table keeps third-party crates out of where their knowledge does not belong.
+//! Dependencies between the crates follow one order, and some crates do without some third-party crates.
 
 use super::Finding;
 use super::manifest::{Dependency, Use, find_dependencies};
@@ -8,43 +6,45 @@ use crate::source_tree::SourceTree;
 
 const LIST: &str = "xtask/src/tidy/crate_edges.rs";
 
-/// The house from the roof to the ground. A crate may depend on those below it.
-const FLOORS: [&str; 13] = [
+/// The layers from top to bottom. A crate may depend on the crates after it.
+const LAYERS: [&str; 15] = [
     "tabwire",
+    "tabwire-chrome",
     "tabwire-daemon",
+    "tabwire-client",
     "tabwire-mcp",
-    "tabwire-script",
     "tabwire-engine",
     "tabwire-extension",
     "tabwire-mux",
     "tabwire-browser",
     "tabwire-cdp",
     "tabwire-policy",
-    "tabwire-journal",
+    "tabwire-secrets",
+    "tabwire-audit",
     "tabwire-image",
-    "tabwire-wire",
+    "tabwire-api",
 ];
 
-/// Crates that stand beside the house, and what they may depend on.
-const BESIDE: [(&str, &[&str]); 2] = [("tabwire-testkit", &["tabwire-wire"]), ("xtask", &["tabwire-wire"])];
+/// Crates outside the layers, and what they may depend on.
+const OUTSIDE: [(&str, &[&str]); 2] = [("tabwire-testkit", &["tabwire-api"]), ("xtask", &["tabwire-api"])];
 
-/// Third-party crates that would teach a crate what it must not know.
+/// Third-party crates that a crate must not depend on.
 const REFUSED: [(&str, &[&str]); 5] = [
     ("tabwire-daemon", &["clap"]),
     ("tabwire-engine", &["hyper", "tokio-websockets"]),
     ("tabwire-mux", &["tokio", "hyper", "rustix", "tokio-websockets"]),
     ("tabwire-policy", &["tokio", "rustix"]),
-    ("tabwire-wire", &["tokio", "hyper", "rustix", "clap", "url"]),
+    ("tabwire-api", &["tokio", "hyper", "rustix", "clap", "url"]),
 ];
 
-/// Finds upward arrows, unknown crates and refused dependencies.
+/// Finds upward dependencies, unknown crates and refused dependencies.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in tree.crate_manifests() {
         let Some((name, dependencies)) = find_dependencies(manifest) else { continue };
         if !is_known(&name) {
             let advice =
-                format!("`{name}` has no floor: add it to the list in {LIST} and to the architecture page");
+                format!("`{name}` has no layer: add it to the list in {LIST} and to the architecture page");
             findings.push(Finding::new(&manifest.path, 1, advice));
             continue;
         }
@@ -58,14 +58,14 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
 }
 
 fn is_known(name: &str) -> bool {
-    FLOORS.contains(&name) || BESIDE.iter().any(|(beside, _)| *beside == name)
+    LAYERS.contains(&name) || OUTSIDE.iter().any(|(outside, _)| *outside == name)
 }
 
 fn find_objection(name: &str, dependency: &Dependency) -> Option<String> {
     let package = dependency.package.as_str();
     if is_known(package) {
         let message = format!(
-            "`{name}` may not depend on `{package}`: arrows only point downward; move the shared part below both"
+            "`{name}` may not depend on `{package}`: dependencies go down the layers; move the shared part below both"
         );
         return (!may_depend(name, package, dependency.usage)).then_some(message);
     }
@@ -74,19 +74,19 @@ fn find_objection(name: &str, dependency: &Dependency) -> Option<String> {
         .find(|(crate_name, _)| *crate_name == name)
         .is_some_and(|(_, list)| list.contains(&package));
     (refused && dependency.usage == Use::Product)
-        .then(|| format!("`{name}` must not know `{package}`: do that part in a crate above"))
+        .then(|| format!("`{name}` must not depend on `{package}`: move that part to a crate above"))
 }
 
 fn may_depend(name: &str, on: &str, usage: Use) -> bool {
-    if let Some((_, allowed)) = BESIDE.iter().find(|(beside, _)| *beside == name) {
-        // The tests of the test kit may look at everything; what others use of it may not.
+    if let Some((_, allowed)) = OUTSIDE.iter().find(|(outside, _)| *outside == name) {
+        // Tests of the testkit may depend on every crate.
         return allowed.contains(&on) || (name == "tabwire-testkit" && usage == Use::Tests);
     }
     if on == "tabwire-testkit" {
         return usage == Use::Tests;
     }
-    let floor = |wanted: &str| FLOORS.iter().position(|known| *known == wanted);
-    matches!((floor(name), floor(on)), (Some(upper), Some(lower)) if upper < lower)
+    let layer = |wanted: &str| LAYERS.iter().position(|known| *known == wanted);
+    matches!((layer(name), layer(on)), (Some(upper), Some(lower)) if upper < lower)
 }
 
 #[cfg(test)]
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn an_upward_arrow_is_found() {
-        let found = check_one("tabwire-cdp", "[dependencies]\ntabwire-mux = \"0\"\ntabwire-wire = \"0\"\n");
+    fn an_upward_dependency_is_found() {
+        let found = check_one("tabwire-cdp", "[dependencies]\ntabwire-mux = \"0\"\ntabwire-api = \"0\"\n");
         assert_eq!(found.len(), 1);
         assert!(
             found[0].starts_with("crates/sample/Cargo.toml:4: `tabwire-cdp` may not depend on `tabwire-mux`"),
             "{found:?}"
         );
-        assert_eq!(check_one("tabwire-wire", "[dependencies]\ntabwire-wire = \"0\"\n").len(), 1);
+        assert_eq!(check_one("tabwire-api", "[dependencies]\ntabwire-api = \"0\"\n").len(), 1);
     }
 
     #[test]
@@ -126,15 +126,15 @@ mod tests {
     }
 
     #[test]
-    fn refused_knowledge_and_unknown_crates_are_found() {
+    fn refused_dependencies_and_unknown_crates_are_found() {
         let found = check_one("tabwire-mux", "[dependencies]\ntokio = \"1\"\n");
         assert_eq!(
             found,
             [
-                "crates/sample/Cargo.toml:4: `tabwire-mux` must not know `tokio`: do that part in a crate above"
+                "crates/sample/Cargo.toml:4: `tabwire-mux` must not depend on `tokio`: move that part to a crate above"
             ]
         );
         assert!(check_one("tabwire-mux", "[dev-dependencies]\ntokio = \"1\"\n").is_empty());
-        assert!(check_one("tabwire-attic", "")[0].contains("has no floor"));
+        assert!(check_one("tabwire-attic", "")[0].contains("has no layer"));
     }
 }

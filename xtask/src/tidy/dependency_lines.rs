@@ -1,4 +1,4 @@
-//! Every direct third-party dependency has its sentence in DEPENDENCIES.md, and no sentence is left over.
+//! DEPENDENCIES.md has one line for every direct third-party dependency.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
         for dependency in dependencies {
             if !is_ours(&dependency.package) && !explained.contains_key(&dependency.package) {
                 let advice = format!(
-                    "`{}` has no line in {PAGE}: say why it is here and what would replace it",
+                    "`{}` has no line in {PAGE}: say why it is used and what would replace it",
                     dependency.package
                 );
                 findings.push(Finding::new(&manifest.path, dependency.line, advice));
@@ -33,13 +33,13 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
             findings.push(Finding::new(
                 PAGE,
                 line,
-                format!("no crate depends on `{package}` any more: remove the line"),
+                format!("no crate depends on `{package}`: remove the line"),
             ));
         } else if !is_whole {
             findings.push(Finding::new(
                 PAGE,
                 line,
-                format!("say both why `{package}` is here and what would replace it"),
+                format!("say why `{package}` is used and what would replace it"),
             ));
         }
     }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     const MANIFEST: &str = "[package]\nname = \"tabwire-a\"\n\
-        [dependencies]\ntabwire-wire = \"0\"\nserde = \"1\"\n[dev-dependencies]\nproptest = \"1\"\n";
+        [dependencies]\ntabwire-api = \"0\"\nserde = \"1\"\n[dev-dependencies]\nproptest = \"1\"\n";
 
     #[test]
     fn the_repository_passes() {
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_a_thin_and_a_left_over_line_are_found() {
+    fn missing_incomplete_and_stale_lines_are_found() {
         let page = "| `serde` | reads JSON | |\n| `rand` | dice | getrandom |\n";
         let found = findings_in(check, &[(PAGE, page), ("crates/a/Cargo.toml", MANIFEST)]);
         let first = "crates/a/Cargo.toml:7: `proptest` has no line in DEPENDENCIES.md: ";
@@ -84,8 +84,8 @@ mod tests {
         assert_eq!(
             found[1..],
             [
-                "DEPENDENCIES.md:2: no crate depends on `rand` any more: remove the line",
-                "DEPENDENCIES.md:1: say both why `serde` is here and what would replace it",
+                "DEPENDENCIES.md:2: no crate depends on `rand`: remove the line",
+                "DEPENDENCIES.md:1: say why `serde` is used and what would replace it",
             ]
         );
     }

@@ -1,4 +1,4 @@
-//! Every Rust file starts by saying what it is for.
+//! Every Rust file starts with a `//!` comment that says what it does.
 
 use super::Finding;
 use crate::source_tree::SourceTree;
@@ -9,11 +9,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
         let first = file.text.lines().next().and_then(|line| line.strip_prefix("//!"));
         first.is_none_or(|words| words.trim().is_empty())
     });
-    without
-        .map(|file| {
-            Finding::new(&file.path, 1, "start with `//!`: what the file is for and what it refuses to know")
-        })
-        .collect()
+    without.map(|file| Finding::new(&file.path, 1, "start with `//!` and say what the file does")).collect()
 }
 
 #[cfg(test)]
@@ -27,7 +23,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_opening_words_is_found() {
+    fn a_file_without_a_header_is_found() {
         let samples = [("a.rs", "use x;\n"), ("b.rs", "//!\n"), ("c.rs", ""), ("d.rs", "//! Holds d.\n")];
         let found = findings_in(check, &samples);
         assert_eq!(found.len(), 3);

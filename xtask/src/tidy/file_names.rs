@@ -1,4 +1,4 @@
-//! A file is named after the noun it holds. Names that hold everything hold nothing.
+//! Files have specific names: no `utils`, no `common`.
 
 use super::Finding;
 use crate::source_tree::SourceTree;
@@ -12,7 +12,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     for file in tree.files().iter().filter(|file| LANGUAGES.contains(&file.extension())) {
         let stems = file.path.split('/').map(|part| part.split('.').next().unwrap_or(part));
         if let Some(refused) = stems.into_iter().find(|stem| REFUSED.contains(stem)) {
-            let advice = format!("`{refused}` names nothing: call it after the noun it holds, or split it");
+            let advice = format!("`{refused}` is too general: name the file after its content, or split it");
             findings.push(Finding::new(&file.path, 1, advice));
         }
     }
@@ -35,6 +35,6 @@ mod tests {
             [("a/utils.rs", ""), ("tests/common/mod.rs", ""), ("page/types.js", ""), ("a/target.rs", "")];
         let found = findings_in(check, &samples);
         assert_eq!(found.len(), 3);
-        assert!(found[0].starts_with("a/utils.rs:1: `utils` names nothing"), "{found:?}");
+        assert!(found[0].starts_with("a/utils.rs:1: `utils` is too general"), "{found:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Rust files stay short enough to hold in the head.
+//! Rust files have at most 600 lines.
 
 use super::Finding;
 use crate::source_tree::SourceTree;
@@ -6,14 +6,14 @@ use crate::source_tree::SourceTree;
 const MOST_LINES: usize = 600;
 const TABLE_MARK: &str = "//! Table:";
 
-/// Finds files that are too long and do not say that they are a table.
+/// Finds files that are too long and are not marked as a table.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
         let lines = file.text.lines().count();
         if lines > MOST_LINES && !file.text.starts_with(TABLE_MARK) {
             let advice = format!(
-                "{lines} lines, {MOST_LINES} at most: give the second noun a file (a pure table starts `{TABLE_MARK}`)"
+                "{lines} lines, {MOST_LINES} at most: split it (a pure table starts with `{TABLE_MARK}`)"
             );
             findings.push(Finding::new(&file.path, MOST_LINES + 1, advice));
         }

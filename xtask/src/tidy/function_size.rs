@@ -1,4 +1,4 @@
-//! Functions fit on a screen; tests, which tell a story, may be somewhat longer.
+//! Functions have at most 60 lines, tests 90.
 
 use super::Finding;
 use crate::rust_code::RustCode;
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_may_be_longer_but_not_endless() {
+    fn a_test_may_have_90_lines() {
         let found = findings_in(check, &[("tests/a.rs", &function_of(90)), ("tests/b.rs", &function_of(91))]);
         assert_eq!(found, ["tests/b.rs:1: `long` has 91 lines, 90 at most: split it by what its parts do"]);
     }

@@ -1,4 +1,4 @@
-//! Generated pages are committed and current. Those of the command line are checked in the tabwire crate.
+//! Generated pages are up to date. A test of the tabwire crate checks those of the command line.
 
 use super::Finding;
 use crate::reference::pages;

@@ -1,10 +1,10 @@
-//! A test runs or does not exist.
+//! No test has `#[ignore]`.
 
 use super::Finding;
 use crate::rust_code::RustCode;
 use crate::source_tree::SourceTree;
 
-/// Finds tests that are switched off.
+/// Finds ignored tests.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.rust_files() {
@@ -12,7 +12,7 @@ pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
             findings.push(Finding::new(
                 &file.path,
                 line,
-                "an ignored test proves nothing: mend it or remove it",
+                "an ignored test checks nothing: fix it or remove it",
             ));
         }
     }

@@ -1,25 +1,21 @@
-//! JavaScript keeps the same manners: files of bounded length that open by saying what they are for.
+//! JavaScript files have at most 600 lines and start with a comment that says what they do.
 
 use super::Finding;
 use crate::source_tree::{SourceFile, SourceTree};
 
 const MOST_LINES: usize = 600;
 
-/// Finds scripts that are too long or say nothing first.
+/// Finds scripts that are too long or have no header.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files().iter().filter(|file| is_ours(file)) {
         let lines = file.text.lines().count();
         if lines > MOST_LINES {
-            let advice = format!("{lines} lines, {MOST_LINES} at most: give a second noun its own file");
+            let advice = format!("{lines} lines, {MOST_LINES} at most: split it");
             findings.push(Finding::new(&file.path, MOST_LINES + 1, advice));
         }
         if !opens_with_comment(&file.text) {
-            findings.push(Finding::new(
-                &file.path,
-                1,
-                "start with a comment: what the file is for and what it refuses to know",
-            ));
+            findings.push(Finding::new(&file.path, 1, "start with a comment that says what the file does"));
         }
     }
     findings
@@ -45,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn long_and_silent_scripts_are_found() {
+    fn long_files_and_files_without_a_header_are_found() {
         let long = "// Long.\n".repeat(MOST_LINES + 1);
         let samples = [
             ("page/long.js", long.as_str()),

@@ -1,4 +1,4 @@
-//! Nothing in the repository is true on one machine only: no package hosts, no home folders, no checkout paths.
+//! No file names a package host, a home folder or the path of a checkout.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ const PACKAGE_HOSTS: [&str; 6] = [
     concat!("static.", "crates.io"),
     concat!("pypi.", "org/simple"),
 ];
-/// Folders under which people live, and the names that stand for nobody.
+/// Home folders, and user names that are placeholders.
 const HOME_FOLDERS: [&str; 2] = [concat!("/ho", "me/"), concat!("/Us", "ers/")];
 const ROOT_HOME: &str = concat!("/ro", "ot/");
-const NOBODY: [&str; 4] = ["user", "someone", "you", "me"];
+const PLACEHOLDERS: [&str; 4] = ["user", "someone", "you", "me"];
 
 /// Finds names of one machine in any text file.
 pub(super) fn check(tree: &SourceTree) -> Vec<Finding> {
@@ -50,13 +50,13 @@ fn machine_names(file: &SourceFile, checkout: Option<&str>) -> Vec<Finding> {
 fn names_a_home(line: &str) -> bool {
     let root_home =
         starts_of_paths(line, ROOT_HOME).any(|rest| rest.starts_with(|c: char| c == '.' || is_name(c)));
-    let somebody = HOME_FOLDERS.iter().any(|folder| {
+    let user_home = HOME_FOLDERS.iter().any(|folder| {
         starts_of_paths(line, folder).any(|rest| {
             let name: String = rest.chars().take_while(|c| is_name(*c)).collect();
-            !name.is_empty() && !NOBODY.contains(&name.as_str())
+            !name.is_empty() && !PLACEHOLDERS.contains(&name.as_str())
         })
     });
-    root_home || somebody
+    root_home || user_home
 }
 
 /// What follows each place where a path starts with `folder`; the middle of a longer path does not count.
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_homes_and_checkout_paths_are_found() {
+    fn hosts_home_folders_and_checkout_paths_are_found() {
         let lines = [
             format!("resolved https://{}/x", PACKAGE_HOSTS[0]),
             format!("{}anna/code", HOME_FOLDERS[0]),

@@ -1,4 +1,4 @@
-//! What a crate's manifest says about its dependencies.
+//! Reads the dependencies of a crate's manifest.
 
 use crate::source_tree::{SourceFile, SourceTree};
 

@@ -1,4 +1,4 @@
-//! Links between the repository's own pages lead somewhere. Links to other hosts are not followed.
+//! Links between Markdown files of the repository resolve. Links to other hosts are not checked.
 
 use super::Finding;
 use crate::source_tree::{SourceFile, SourceTree};

@@ -1,27 +1,27 @@
-//! An exception to a check: which file, and why it may. Kept beside the check it bends.
+//! An exception to a check: the file and the reason.
 
 use super::Finding;
 use crate::source_tree::SourceTree;
 
-/// Lets one file off a check, with the reason a reviewer would ask for.
+/// Exempts one file from a check.
 pub(super) struct Permit {
     pub(super) path: &'static str,
     pub(super) reason: &'static str,
 }
 
-/// Tells whether a file is let off.
+/// Whether a file is exempt.
 pub(super) fn is_permitted(permits: &[Permit], path: &str) -> bool {
     permits.iter().any(|permit| permit.path == path)
 }
 
-/// Finds permits whose file is gone or no longer needs them, or that give no reason.
+/// Finds permits without a file, without a need or without a reason.
 pub(super) fn unneeded(
     permits: &[Permit],
     tree: &SourceTree,
     list: &str,
     needs_it: impl Fn(&str) -> bool,
 ) -> Vec<Finding> {
-    // Without the list's own file this is a sample tree of another test.
+    // A sample tree of another test does not contain the list.
     if tree.find_file(list).is_none() {
         return Vec::new();
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permit_nobody_needs_is_found() {
+    fn an_unneeded_permit_is_found() {
         let permits = [Permit { path: "a.rs", reason: "why" }, Permit { path: "b.rs", reason: "why" }];
         let tree = SourceTree::of(&[("list.rs", "")]);
         let findings = unneeded(&permits, &tree, "list.rs", |path| path == "a.rs");

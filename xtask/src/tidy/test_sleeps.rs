@@ -1,4 +1,4 @@
-//! No test sleeps to make itself pass. A test waits on a condition with a deadline, or runs on virtual time.
+//! Tests do not sleep: they poll a condition until a deadline, or run on virtual time.
 
 use super::Finding;
 use super::permit::{Permit, is_permitted, unneeded};
@@ -13,16 +13,16 @@ const VIRTUAL_TIME: &str = "start_paused = true";
 /// Files that may sleep in tests.
 const PERMITS: &[Permit] = &[
     Permit {
-        path: "crates/tabwire-engine/tests/actions/counting_link.rs",
-        reason: "holds answers back until the client has nothing more to send, which is what it counts",
+        path: "crates/tabwire-engine/tests/actions/support/counting_link.rs",
+        reason: "delays responses until the client has nothing more to send, in order to count round trips",
     },
     Permit {
-        path: "crates/tabwire-browser/tests/workshop/mod.rs",
-        reason: "looks at processes and files of others, until a deadline",
+        path: "crates/tabwire-browser/tests/keeper/support.rs",
+        reason: "polls processes and files until a deadline",
     },
     Permit {
-        path: "crates/tabwire-cdp/tests/chromium/mod.rs",
-        reason: "looks for a file that a browser writes, until a deadline",
+        path: "crates/tabwire-cdp/tests/cdp/chromium.rs",
+        reason: "polls for a file that the browser writes, until a deadline",
     },
 ];
 

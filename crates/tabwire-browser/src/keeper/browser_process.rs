@@ -1,5 +1,4 @@
 //! The browser as a process: its pipe, its group, its end.
-//! Knows nothing of claims, sockets or files.
 
 use std::ffi::OsString;
 use std::io::Read as _;
@@ -14,9 +13,9 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use super::stderr_ring::StderrRing;
 use crate::error::{BrowserError, LaunchFault};
-use crate::launch_spec::LaunchSpec;
+use crate::launch::spec::LaunchSpec;
 use crate::limits;
-use crate::process_identity::ProcessIdentity;
+use crate::process::identity::ProcessIdentity;
 
 /// The descriptor the browser reads commands from.
 const COMMANDS_AT: i32 = 3;
@@ -187,7 +186,7 @@ impl BrowserProcess {
     ///
     /// Waits only for our own child and its group, never for any child (F29).
     /// Returns how the main process ended, or `None` when something is still there.
-    pub(super) fn bury(&mut self) -> Option<String> {
+    pub(super) fn reap(&mut self) -> Option<String> {
         // The unreaped leader keeps the group's number ours until here.
         self.kill_group();
         let deadline = Instant::now() + limits::VERIFY_GONE;

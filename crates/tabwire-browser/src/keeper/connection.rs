@@ -1,5 +1,4 @@
 //! One control connection: lines in, lines out, both bounded.
-//! Knows nothing of what the lines mean.
 
 use std::io::{ErrorKind, IoSlice, Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
-use super::control_message::ControlAnswer;
+use super::control_message::ControlResponse;
 use crate::limits;
 
 /// Tells connections apart; never reused.
@@ -93,7 +92,7 @@ impl Connection {
     }
 
     /// Queues an answer and sends what can be sent; false when the peer is lost.
-    pub(super) fn send(&mut self, answer: &ControlAnswer) -> bool {
+    pub(super) fn send(&mut self, answer: &ControlResponse) -> bool {
         let Some(line) = as_line(answer) else { return false };
         if self.output.len() + line.len() > 2 * limits::CONTROL_ANSWER_BYTES {
             return false;
@@ -105,7 +104,7 @@ impl Connection {
     /// Sends an answer together with descriptors; false when the peer is lost.
     pub(super) fn send_with_descriptors(
         &mut self,
-        answer: &ControlAnswer,
+        answer: &ControlResponse,
         descriptors: &[BorrowedFd<'_>; 2],
     ) -> bool {
         let Some(line) = as_line(answer) else { return false };
@@ -139,7 +138,7 @@ impl Connection {
     }
 
     /// Says a last thing, waiting a little for the peer to take it.
-    pub(super) fn say_farewell(mut self, answer: &ControlAnswer, patience: Duration) {
+    pub(super) fn say_farewell(mut self, answer: &ControlResponse, patience: Duration) {
         let blocking = self.stream.set_nonblocking(false).is_ok();
         if blocking && self.stream.set_write_timeout(Some(patience)).is_ok() {
             self.send(answer);
@@ -147,7 +146,7 @@ impl Connection {
     }
 }
 
-fn as_line(answer: &ControlAnswer) -> Option<Vec<u8>> {
+fn as_line(answer: &ControlResponse) -> Option<Vec<u8>> {
     let mut line = serde_json::to_vec(answer).ok()?;
     line.push(b'\n');
     Some(line)
@@ -175,7 +174,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::{Connection, ConnectionKey, Received};
-    use crate::keeper::ControlAnswer;
+    use crate::keeper::ControlResponse;
     use crate::limits;
 
     fn pair() -> (UnixStream, Connection) {
@@ -213,7 +212,7 @@ mod tests {
     #[test]
     fn a_peer_that_does_not_read_cannot_make_us_wait_or_grow() {
         let (mut peer, mut connection) = pair();
-        let answer = ControlAnswer::Stderr { text: "x".repeat(limits::STDERR_RING_BYTES) };
+        let answer = ControlResponse::Stderr { text: "x".repeat(limits::STDERR_RING_BYTES) };
         let sent = (0..1000).take_while(|_| connection.send(&answer)).count();
         assert!(sent < 1000 && connection.has_output());
         let mut taken = vec![0; 1000];

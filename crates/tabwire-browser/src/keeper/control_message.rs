@@ -1,9 +1,9 @@
 //! What is said on a keeper's socket: one JSON object a line. Knows no sockets.
 
 use serde::{Deserialize, Serialize};
-use tabwire_wire::{Failure, InstanceId};
+use tabwire_api::{Failure, InstanceId};
 
-use crate::process_identity::ProcessIdentity;
+use crate::process::identity::ProcessIdentity;
 
 /// What a keeper can be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub enum ControlRequest {
     /// Remember this for the next holder; only the holder may say it.
     Note {
         /// The holder's own browser-level cdp session, or nothing.
-        house: Option<String>,
+        control_session: Option<String>,
     },
     /// End the browser and answer when it is verified gone.
     Stop {
@@ -34,7 +34,7 @@ pub enum ControlRequest {
 /// What a keeper answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ControlAnswer {
+pub enum ControlResponse {
     /// Who the keeper is and how the browser is.
     Hello {
         /// The keeper's run; compare it with the descriptor's.
@@ -46,7 +46,7 @@ pub enum ControlAnswer {
         /// What the browser is doing.
         state: KeeperState,
         /// The note of the last holder.
-        house: Option<String>,
+        control_session: Option<String>,
     },
     /// The pipe's two ends come with this line: first to the browser, then from it.
     Claimed {
@@ -55,7 +55,7 @@ pub enum ControlAnswer {
         /// The browser.
         browser: ProcessIdentity,
         /// The note of the last holder.
-        house: Option<String>,
+        control_session: Option<String>,
     },
     /// The note is kept.
     Noted {},

@@ -5,11 +5,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tabwire_wire::{Failure, InstanceId};
+use tabwire_api::{Failure, InstanceId};
 
-use crate::descriptor::BrowserDescriptor;
 use crate::error::BrowserError;
-use crate::launch_spec::LaunchSpec;
+use crate::keeper::descriptor::BrowserDescriptor;
+use crate::launch::spec::LaunchSpec;
 use crate::limits;
 
 /// One browser to start and keep; sent on the keeper's stdin.
@@ -17,7 +17,7 @@ use crate::limits;
 pub struct KeepRequest {
     /// How to start it.
     pub spec: LaunchSpec,
-    /// Where `browsers/` and throw-away profiles are.
+    /// Where `browsers/` and temporary profiles are.
     pub runtime_dir: PathBuf,
     /// The name of the keeper's run, drawn by whoever starts it.
     pub instance: InstanceId,

@@ -5,8 +5,10 @@
 //! cleans up behind it. It never reads a protocol message beyond the greeting.
 
 mod browser_process;
+pub mod client;
 mod connection;
 mod control_message;
+pub(crate) mod descriptor;
 mod inherited;
 mod keep_request;
 mod serve;
@@ -17,7 +19,7 @@ mod stderr_ring;
 use std::io::{Read, Write};
 use std::path::Path;
 
-pub use control_message::{ControlAnswer, ControlRequest, KeeperState};
+pub use control_message::{ControlRequest, ControlResponse, KeeperState};
 pub use keep_request::{KeepOutcome, KeepRequest};
 
 use crate::error::BrowserError;
@@ -40,7 +42,7 @@ pub fn run(input: impl Read, mut output: impl Write) -> Result<(), BrowserError>
     let (keeper, outcome) = match started {
         Ok((keeper, descriptor)) => (Ok(keeper), KeepOutcome::Ok(Box::new(descriptor))),
         Err(error) => {
-            let failure = tabwire_wire::Failure::from(error);
+            let failure = tabwire_api::Failure::from(error);
             (Err(failure.clone()), KeepOutcome::Failed(failure))
         }
     };

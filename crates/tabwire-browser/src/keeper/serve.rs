@@ -5,17 +5,26 @@ use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use tabwire_wire::{ErrorCode, Failure, InstanceId};
+use tabwire_api::{ErrorCode, Failure, InstanceId};
 
 use super::browser_process::{BrowserProcess, Drained};
 use super::connection::{Connection, ConnectionKey, Received};
-use super::control_message::{ControlAnswer, ControlRequest, KeeperState};
+use super::control_message::{ControlRequest, ControlResponse, KeeperState};
 use super::keep_request::KeepRequest;
 use super::signals::Signals;
 use super::start::Traces;
 use crate::error::{BrowserError, LaunchFault};
-use crate::launch_spec::LaunchSpec;
+use crate::launch::spec::LaunchSpec;
 use crate::limits;
+
+/// How long a control connection may be silent unless it holds or awaits something.
+const CONTROL_IDLE: Duration = Duration::from_secs(60);
+
+/// Longest note a holder may leave for the next one.
+const CONTROL_SESSION_BYTES: usize = 256;
+
+/// Bytes read from a starting browser before its greeting is given up on.
+const GREETING_BYTES: usize = 1024 * 1024;
 
 /// What the browser is doing.
 #[derive(Debug)]
@@ -70,7 +79,7 @@ pub(super) struct Keeper {
     traces: Traces,
     phase: Phase,
     holding: Holding,
-    house: Option<String>,
+    control_session: Option<String>,
     /// False once the browser has closed its side, which `poll` would report for ever.
     output_is_open: bool,
     connections: Vec<Connection>,
@@ -94,7 +103,7 @@ impl Keeper {
             traces,
             phase: Phase::Starting { until: now + limits::START_DEADLINE, greeting: Vec::new() },
             holding: Holding::Nobody { since: now },
-            house: None,
+            control_session: None,
             output_is_open: true,
             connections: Vec::new(),
             next_key: 0,
@@ -113,20 +122,20 @@ impl Keeper {
             match &self.phase {
                 Phase::Starting { until, greeting } => {
                     if let Some(answer) = first_frame(greeting) {
-                        let product = product(answer).ok_or(LaunchFault::Nonsense)?;
+                        let product = product(answer).ok_or(LaunchFault::NotCdp)?;
                         self.phase = Phase::Running;
                         self.holding = Holding::Nobody { since: Instant::now() };
                         return Ok(product);
                     }
                     if Instant::now() >= *until {
-                        return Err(LaunchFault::Silent(limits::START_DEADLINE));
+                        return Err(LaunchFault::Timeout(limits::START_DEADLINE));
                     }
-                    if greeting.len() > limits::GREETING_BYTES {
-                        return Err(LaunchFault::Nonsense);
+                    if greeting.len() > GREETING_BYTES {
+                        return Err(LaunchFault::NotCdp);
                     }
                 }
                 Phase::Ended => return Err(LaunchFault::Ended(String::new())),
-                _ => return Err(LaunchFault::CalledOff),
+                _ => return Err(LaunchFault::Canceled),
             }
             self.turn();
         }
@@ -138,7 +147,7 @@ impl Keeper {
         while matches!(self.phase, Phase::Closing { .. }) {
             self.turn();
         }
-        let ended = self.browser.bury();
+        let ended = self.browser.reap();
         let stderr = self.browser.ring().last_lines();
         self.finish(ended.is_some());
         Abandoned { spec: self.request.spec, ended, stderr }
@@ -149,20 +158,20 @@ impl Keeper {
         while !matches!(self.phase, Phase::Ended) {
             self.turn();
         }
-        let gone = self.browser.bury().is_some();
+        let gone = self.browser.reap().is_some();
         self.finish(gone);
     }
 
     fn finish(&mut self, gone: bool) {
         let answer = if gone {
             self.traces.remove();
-            ControlAnswer::Stopped {}
+            ControlResponse::Stopped {}
         } else {
             // The descriptor and profile stay: the browser may still be using them.
             let _ = std::fs::remove_file(&self.traces.socket);
             let failure = Failure::new(ErrorCode::Timeout, "The browser was killed and is still there.");
-            ControlAnswer::Refused(
-                failure.with_hint("Look for a process stuck in the kernel, and restart the machine."),
+            ControlResponse::Refused(
+                failure.with_remedy("Look for a process stuck in the kernel, and restart the machine."),
             )
         };
         for connection in self.connections.drain(..).filter(|connection| connection.waits_for_stop) {
@@ -242,7 +251,7 @@ impl Keeper {
     /// When a connection that holds nothing and waits for nothing is closed.
     fn idle_deadline(&self, connection: &Connection) -> Option<Instant> {
         let is_holder = self.is_holder(connection.key);
-        (!is_holder && !connection.waits_for_stop).then(|| connection.heard() + limits::CONTROL_IDLE)
+        (!is_holder && !connection.waits_for_stop).then(|| connection.heard() + CONTROL_IDLE)
     }
 
     fn is_holder(&self, key: ConnectionKey) -> bool {
@@ -312,7 +321,7 @@ impl Keeper {
         let phase = &mut self.phase;
         let drained = self.browser.drain_output(|bytes| {
             if let Phase::Starting { greeting, .. } = phase {
-                let room = (limits::GREETING_BYTES + 1).saturating_sub(greeting.len());
+                let room = (GREETING_BYTES + 1).saturating_sub(greeting.len());
                 greeting.extend_from_slice(bytes.get(..bytes.len().min(room)).unwrap_or_default());
             }
         });
@@ -374,7 +383,7 @@ impl Keeper {
         }
     }
 
-    fn send(&mut self, key: ConnectionKey, answer: &ControlAnswer) -> bool {
+    fn send(&mut self, key: ConnectionKey, answer: &ControlResponse) -> bool {
         let connection = self.connections.iter_mut().find(|connection| connection.key == key);
         connection.is_some_and(|connection| connection.send(answer))
     }
@@ -384,7 +393,7 @@ impl Keeper {
         let answer = match request {
             ControlRequest::Hello {} => self.hello(),
             ControlRequest::Claim { holder } => return self.claim(key, holder),
-            ControlRequest::Note { house } => self.note(key, house),
+            ControlRequest::Note { control_session } => self.note(key, control_session),
             ControlRequest::Stop { grace_ms } => {
                 if let Some(connection) = self.connections.iter_mut().find(|connection| connection.key == key)
                 {
@@ -395,13 +404,13 @@ impl Keeper {
             }
             ControlRequest::Stderr {} => {
                 self.browser.drain_stderr();
-                ControlAnswer::Stderr { text: self.browser.ring().text() }
+                ControlResponse::Stderr { text: self.browser.ring().text() }
             }
         };
         self.send(key, &answer)
     }
 
-    fn hello(&self) -> ControlAnswer {
+    fn hello(&self) -> ControlResponse {
         let state = match (&self.phase, &self.holding) {
             (Phase::Starting { .. }, _) => KeeperState::Starting,
             (Phase::Running, Holding::Nobody { .. }) => KeeperState::Unclaimed,
@@ -409,12 +418,12 @@ impl Keeper {
             _ => KeeperState::Stopping,
         };
         let browser = self.browser.identity();
-        ControlAnswer::Hello {
+        ControlResponse::Hello {
             instance: self.request.instance.clone(),
             browser_pid: browser.pid(),
             browser,
             state,
-            house: self.house.clone(),
+            control_session: self.control_session.clone(),
         }
     }
 
@@ -431,12 +440,12 @@ impl Keeper {
             _ => Some(BrowserError::Gone { what: id }),
         };
         if let Some(refusal) = refusal {
-            return self.send(key, &ControlAnswer::Refused(refusal.into()));
+            return self.send(key, &ControlResponse::Refused(refusal.into()));
         }
-        let answer = ControlAnswer::Claimed {
+        let answer = ControlResponse::Claimed {
             instance: self.request.instance.clone(),
             browser: self.browser.identity(),
-            house: self.house.clone(),
+            control_session: self.control_session.clone(),
         };
         // From here on the bytes are the holder's.
         self.take_output();
@@ -450,15 +459,18 @@ impl Keeper {
         handed_over
     }
 
-    fn note(&mut self, key: ConnectionKey, house: Option<String>) -> ControlAnswer {
+    fn note(&mut self, key: ConnectionKey, control_session: Option<String>) -> ControlResponse {
         if !self.is_holder(key) {
             return refused(ErrorCode::Busy, "Only the holder of the browser may leave a note.");
         }
-        if house.as_ref().is_some_and(|house| house.len() > limits::HOUSE_BYTES) {
+        if control_session
+            .as_ref()
+            .is_some_and(|control_session| control_session.len() > CONTROL_SESSION_BYTES)
+        {
             return refused(ErrorCode::BadArgs, "The note is too long.");
         }
-        self.house = house;
-        ControlAnswer::Noted {}
+        self.control_session = control_session;
+        ControlResponse::Noted {}
     }
 
     fn drop_connection(&mut self, key: ConnectionKey) {
@@ -470,8 +482,8 @@ impl Keeper {
     }
 }
 
-fn refused(code: ErrorCode, message: &str) -> ControlAnswer {
-    ControlAnswer::Refused(Failure::new(code, message))
+fn refused(code: ErrorCode, message: &str) -> ControlResponse {
+    ControlResponse::Refused(Failure::new(code, message))
 }
 
 /// The bytes before the first NUL, when there is one.

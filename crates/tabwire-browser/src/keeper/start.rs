@@ -1,5 +1,4 @@
 //! From a request to a browser that answers, or to nothing at all.
-//! Knows nothing of what happens afterwards.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,17 +10,17 @@ use super::browser_process::BrowserProcess;
 use super::keep_request::KeepRequest;
 use super::serve::{Abandoned, Keeper};
 use super::signals::Signals;
-use crate::descriptor::{BrowserDescriptor, is_file_name};
 use crate::error::{BrowserError, LaunchFault};
-use crate::launch_spec::LaunchSpec;
+use crate::files::private_dir::PrivateDir;
+use crate::keeper::descriptor::{BrowserDescriptor, is_file_name};
+use crate::launch::sandbox::SandboxObstacle;
+use crate::launch::spec::LaunchSpec;
 use crate::limits;
-use crate::private_dir::PrivateDir;
-use crate::process_identity::ProcessIdentity;
-use crate::profile::{make_throw_away, refuse_default_profile, remove_throw_away, throw_away_home};
-use crate::profile_directory::refuse_other_content;
-use crate::profile_lock::{LockState, lock_state, remove_stale_lock};
-use crate::quiet_preferences;
-use crate::sandbox::SandboxObstacle;
+use crate::process::identity::ProcessIdentity;
+use crate::profile::directory::refuse_other_content;
+use crate::profile::lock::{LockState, lock_state, remove_stale_lock};
+use crate::profile::preferences;
+use crate::profile::{make_temporary, refuse_default_profile, remove_temporary, temporary_home};
 
 /// Everything a browser leaves on disk, removed with it.
 #[derive(Debug)]
@@ -29,7 +28,7 @@ pub(super) struct Traces {
     pub(super) directory: PathBuf,
     pub(super) socket: PathBuf,
     pub(super) descriptor: PathBuf,
-    pub(super) throw_away: Option<PathBuf>,
+    pub(super) temporary: Option<PathBuf>,
 }
 
 impl Traces {
@@ -38,7 +37,7 @@ impl Traces {
     /// The socket goes last: a sweep that found a descriptor without one would
     /// take this keeper for hung.
     pub(super) fn remove(&self) {
-        let profile_is_gone = self.throw_away.as_deref().is_none_or(remove_throw_away);
+        let profile_is_gone = self.temporary.as_deref().is_none_or(remove_temporary);
         if profile_is_gone {
             let _ = std::fs::remove_file(&self.descriptor);
         }
@@ -67,7 +66,7 @@ pub(super) fn start(
         descriptor: BrowserDescriptor::file(directory.path(), &request.spec.id),
         directory: directory.path().to_owned(),
         socket,
-        throw_away: None,
+        temporary: None,
     };
     let browser = prepare_profile(&request, own, &mut traces)
         .and_then(|()| BrowserProcess::spawn(&request.spec, &arguments))
@@ -106,15 +105,15 @@ fn prepare_profile(
 ) -> Result<(), BrowserError> {
     let profile = &request.spec.profile;
     let real = refuse_default_profile(profile, None)?;
-    if request.spec.throw_away {
+    if request.spec.temporary {
         // Only below the runtime directory, where nobody keeps anything of value.
-        if profile.parent() != Some(&throw_away_home(&request.runtime_dir)) {
+        if profile.parent() != Some(&temporary_home(&request.runtime_dir)) {
             let fault = crate::DirectoryFault::OtherOwner;
             return Err(BrowserError::UntrustedDirectory { path: profile.clone(), fault });
         }
-        make_throw_away(profile, own)?;
-        traces.throw_away = Some(profile.clone());
-        quiet_preferences::write(profile, request.spec.reserved)?;
+        make_temporary(profile, own)?;
+        traces.temporary = Some(profile.clone());
+        preferences::write(profile, request.spec.reserved)?;
     } else {
         if request.spec.launcher.is_none() {
             refuse_other_content(&real)?;
@@ -124,11 +123,11 @@ fn prepare_profile(
     match remove_stale_lock(profile)? {
         LockState::Free | LockState::Stale { .. } => Ok(()),
         LockState::Live { owner } => {
-            traces.throw_away = None;
+            traces.temporary = None;
             Err(BrowserError::ProfileLocked { directory: profile.clone(), owner })
         }
         LockState::Unknown { .. } => {
-            traces.throw_away = None;
+            traces.temporary = None;
             Err(BrowserError::ProfileLocked { directory: profile.clone(), owner: None })
         }
     }
@@ -151,7 +150,7 @@ fn bind(directory: &Path, spec: &LaunchSpec) -> Result<(UnixListener, PathBuf), 
         return Err(BrowserError::SocketPathTooLong { path: socket });
     }
     if socket.symlink_metadata().is_ok() {
-        if crate::unix_socket::is_listening(&socket) {
+        if crate::files::unix_socket::is_listening(&socket) {
             return Err(BrowserError::Busy {
                 browser: spec.id.to_string(),
                 holder: "another keeper".to_owned(),
@@ -186,8 +185,8 @@ fn describe(
         executable: spec.executable.clone(),
         version: None,
         profile: spec.profile.clone(),
-        throw_away: spec.throw_away,
-        upstream: tabwire_wire::UpstreamKind::Pipe,
+        temporary: spec.temporary,
+        upstream: tabwire_api::UpstreamKind::Pipe,
         socket: traces.socket.clone(),
         display: spec.display,
         debugging_port: spec.debugging_port,

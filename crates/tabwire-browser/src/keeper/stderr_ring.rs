@@ -1,8 +1,14 @@
-//! The last part of what a browser wrote to stderr. Knows nothing of pipes.
+//! The last part of what a browser wrote to stderr.
 
 use std::collections::VecDeque;
 
 use crate::limits;
+
+/// Longest quote of stderr in an error, whatever the number of lines.
+const STDERR_QUOTE_BYTES: usize = 4096;
+
+/// How much stderr is quoted in a launch error; people read the last lines.
+const STDERR_QUOTE_LINES: usize = 12;
 
 /// A bounded memory of bytes; the oldest go first.
 #[derive(Debug, Default)]
@@ -28,11 +34,9 @@ impl StderrRing {
     pub(super) fn last_lines(&self) -> String {
         let text = self.text();
         let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-        let quote = lines
-            .get(lines.len().saturating_sub(limits::STDERR_QUOTE_LINES)..)
-            .unwrap_or_default()
-            .join("\n");
-        let from = quote.len().saturating_sub(limits::STDERR_QUOTE_BYTES);
+        let quote =
+            lines.get(lines.len().saturating_sub(STDERR_QUOTE_LINES)..).unwrap_or_default().join("\n");
+        let from = quote.len().saturating_sub(STDERR_QUOTE_BYTES);
         let from = (from..quote.len()).find(|at| quote.is_char_boundary(*at)).unwrap_or(0);
         quote.get(from..).unwrap_or_default().to_owned()
     }
@@ -40,7 +44,7 @@ impl StderrRing {
 
 #[cfg(test)]
 mod tests {
-    use super::StderrRing;
+    use super::{STDERR_QUOTE_BYTES, StderrRing};
     use crate::limits;
 
     #[test]
@@ -53,7 +57,7 @@ mod tests {
         assert_eq!(ring.text().len(), limits::STDERR_RING_BYTES);
         ring.push("ä\nlast\n\n".as_bytes());
         assert!(ring.last_lines().ends_with("ä\nlast"));
-        assert!(ring.last_lines().len() <= limits::STDERR_QUOTE_BYTES);
+        assert!(ring.last_lines().len() <= STDERR_QUOTE_BYTES);
         assert_eq!(ring.text().len(), limits::STDERR_RING_BYTES);
     }
 

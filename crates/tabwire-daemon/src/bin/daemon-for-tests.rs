@@ -38,8 +38,8 @@ fn run(home: &Path, port: u16) -> ExitCode {
         config_home: None,
         home: None,
         linger: Some(Duration::from_secs(1)),
-        journal: true,
-        patience: Duration::ZERO,
+        audit_log: true,
+        lock_timeout: Duration::ZERO,
         idle_exit: Duration::from_secs(120),
         mcp_extras: None,
     };

@@ -1,5 +1,5 @@
-//! The system's keyring, through the program that comes with it. A secret goes in on standard input and comes out on
-//! standard output; it is never an argument, where every process could read it.
+//! The system's keyring, through its command-line program. A secret passes through stdin and stdout, and never as an
+//! argument, which every process can read.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -7,22 +7,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::limits::KEYRING_DEADLINE;
+/// How long the keyring may take. It may ask its user to unlock it.
+const KEYRING_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How often a program that is to end is looked after.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often to check whether the program has ended.
+const POLL: Duration = Duration::from_millis(10);
 
-/// Most that is read of an answer.
-const ANSWER_BYTES: u64 = 4096;
+/// Longest output that is read.
+const OUTPUT_BYTES: u64 = 4096;
 
-/// What secrets of ours are filed under.
+/// The service name of our secrets.
 const SERVICE: &str = "tabwire";
 
 /// The keyring of this machine, if it has one.
 #[derive(Debug)]
 pub(super) struct Keyring<'a> {
     path_env: Option<&'a OsStr>,
-    /// Tells apart the vaults of one user.
+    /// Distinguishes the vaults of one user.
     account: String,
 }
 
@@ -32,18 +33,18 @@ impl<'a> Keyring<'a> {
     }
 
     fn find(&self, program: &str) -> Option<PathBuf> {
-        // A relative folder would mean another program in another directory.
+        // A relative entry of PATH would depend on the working directory.
         std::env::split_paths(self.path_env?)
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(program))
             .find(|path| path.is_file())
     }
 
-    /// Stores a secret; says whether that worked.
+    /// Stores a secret; whether that worked.
     pub(super) fn store(&self, secret: &str) -> bool {
         let account = self.account.as_str();
         if cfg!(target_os = "macos") {
-            // In this mode commands are read from standard input.
+            // `-i` reads commands from stdin.
             let line = format!("add-generic-password -U -s {SERVICE} -a \"{account}\" -w {secret}\n");
             return !account.contains('"') && self.run("security", &["-i"], line.as_bytes()).is_some();
         }
@@ -52,7 +53,7 @@ impl<'a> Keyring<'a> {
         self.run("secret-tool", &arguments, secret.as_bytes()).is_some()
     }
 
-    /// The secret that was stored.
+    /// The stored secret.
     pub(super) fn look_up(&self) -> Option<String> {
         let account = self.account.as_str();
         let answer = if cfg!(target_os = "macos") {
@@ -66,7 +67,7 @@ impl<'a> Keyring<'a> {
     /// Removes the secret.
     pub(super) fn remove(&self) {
         let account = self.account.as_str();
-        // What is left of a key opens nothing any more.
+        // A leftover key opens nothing: the vault is gone.
         let _ = if cfg!(target_os = "macos") {
             self.run("security", &["delete-generic-password", "-s", SERVICE, "-a", account], b"")
         } else {
@@ -74,7 +75,7 @@ impl<'a> Keyring<'a> {
         };
     }
 
-    /// Runs a program to its end; what it wrote, if it succeeded in time.
+    /// Runs a program; its output, if it succeeded in time.
     fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Option<String> {
         let mut child = Command::new(self.find(program)?)
             .args(arguments)
@@ -87,19 +88,19 @@ impl<'a> Keyring<'a> {
         let is_done = wait(&mut child);
         let mut answer = String::new();
         if is_done {
-            child.stdout.take()?.take(ANSWER_BYTES).read_to_string(&mut answer).ok()?;
+            child.stdout.take()?.take(OUTPUT_BYTES).read_to_string(&mut answer).ok()?;
         }
         (is_done && written.is_some_and(|written| written.is_ok())).then_some(answer)
     }
 }
 
-/// Waits for a program's end, and ends it when it takes too long; says whether it succeeded.
+/// Waits for a program, and kills it when it takes too long; whether it succeeded.
 fn wait(child: &mut Child) -> bool {
     let until = Instant::now() + KEYRING_DEADLINE;
     while Instant::now() < until {
         match child.try_wait() {
             Ok(Some(status)) => return status.success(),
-            Ok(None) => std::thread::sleep(LOOK),
+            Ok(None) => std::thread::sleep(POLL),
             Err(_) => break,
         }
     }

@@ -1,6 +1,6 @@
-//! Saved logins in one sealed file. Whoever reads the file without its key learns nothing, not even names.
+//! Saved logins in one encrypted file. Without the key the file reveals nothing, not even names.
 //!
-//! Used by the command line to save and list, and by the daemon to fill in. Knows nothing of pages.
+//! The CLI saves and lists logins, and the daemon fills them in.
 
 mod keyring;
 mod vault_file;
@@ -9,9 +9,9 @@ mod vault_key;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_browser::PrivateDir;
-use tabwire_engine::{LoginKeeper, Passphrase, SavedLogin};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_engine::{LoginStore, Passphrase, SavedLogin};
 
 use self::keyring::Keyring;
 use self::vault_file::{Content, StoredLogin, VaultFile, VaultLock};
@@ -24,17 +24,17 @@ pub struct Vault {
     path_env: Option<OsString>,
 }
 
-/// What became of a login that was saved.
+/// The result of saving a login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Whether there was one of that name before.
+    /// Whether it replaced one of the same name.
     pub replaced: bool,
     /// Where the key of the vault is.
     pub key: KeyPlace,
 }
 
 impl Vault {
-    /// The vault in a directory. Programs of a keyring are searched on the search path.
+    /// The vault in a directory. The keyring's program is searched on `path_env`.
     #[must_use]
     pub fn new(directory: PathBuf, path_env: Option<OsString>) -> Self {
         Self { directory, path_env }
@@ -48,7 +48,7 @@ impl Vault {
         Keyring::new(self.path_env.as_deref(), &self.directory)
     }
 
-    /// Where the vault's key is; none when there is no vault.
+    /// Where the vault's key is; `None` when there is no vault.
     ///
     /// # Errors
     /// When the file is damaged.
@@ -56,7 +56,7 @@ impl Vault {
         Ok(VaultFile::read(&self.file())?.map(|file| file.key))
     }
 
-    /// Opens the vault; one that is not there is empty.
+    /// Opens the vault. A missing one is empty.
     fn open(&self, passphrase: Option<&Passphrase>) -> Result<Content, Failure> {
         let Some(file) = VaultFile::read(&self.file())? else { return Ok(Content::default()) };
         let key = file.key.obtain(&self.directory, &self.keyring(), passphrase)?;
@@ -71,8 +71,8 @@ impl Vault {
         Ok(self.open(passphrase)?.logins.into_iter().map(StoredLogin::into_login).collect())
     }
 
-    /// Saves a login in place of one of the same name. A new vault gets its key now: the passphrase if there is one,
-    /// else a random one in the system's keyring, else in a file.
+    /// Saves a login, and replaces one of the same name. A new vault gets its key now: the passphrase if there is one, else a
+    /// random key in the system's keyring, else one in a file.
     ///
     /// # Errors
     /// When the vault cannot be opened or written.
@@ -83,7 +83,7 @@ impl Vault {
             Some(file) => {
                 if passphrase.is_some() && file.key != KeyPlace::Passphrase {
                     return Err(Failure::new(ErrorCode::BadArgs, "The saved logins have no passphrase.")
-                        .with_hint("Leave it out, or delete all logins first to begin with one."));
+                        .with_remedy("Omit the passphrase, or delete all logins first."));
                 }
                 let key = file.key.obtain(&self.directory, &self.keyring(), passphrase)?;
                 let content = file.open(&key)?;
@@ -103,7 +103,7 @@ impl Vault {
         Ok(Saved { replaced, key: key_place })
     }
 
-    /// Removes a login; the last one takes the vault and its key with it.
+    /// Removes a login. With the last one, the vault and its key are removed.
     ///
     /// # Errors
     /// When there is none of that name, or the vault cannot be opened or written.
@@ -129,7 +129,7 @@ impl Vault {
     }
 }
 
-impl LoginKeeper for Vault {
+impl LoginStore for Vault {
     fn find(&self, name: &str, passphrase: Option<&Passphrase>) -> Result<SavedLogin, Failure> {
         let content = self.open(passphrase)?;
         let found = content.logins.into_iter().find(|login| login.name == name);
@@ -139,8 +139,10 @@ impl LoginKeeper for Vault {
 
 fn missing(name: &str) -> Failure {
     let name: String = name.chars().take(80).collect();
-    Failure::new(ErrorCode::BadArgs, format!("There is no saved login `{name}`."))
-        .with_hint("Run `tabwire auth list` to see those there are, or `tabwire auth save` to save one.")
+    Failure::new(ErrorCode::BadArgs, format!("There is no saved login `{name}`.")).with_remedy(Remedy::new(
+        "Run {} to list them, or {} to save one.",
+        [Step::command("tabwire auth list"), Step::command("tabwire auth save")],
+    ))
 }
 
 #[cfg(test)]

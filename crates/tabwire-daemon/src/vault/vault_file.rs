@@ -1,4 +1,4 @@
-//! The file that saved logins are in: where its key is, and the rest sealed. Knows nothing of where keys come from.
+//! The file of saved logins: the place of its key in plain text, and the logins encrypted.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,18 +6,21 @@ use std::time::{Duration, Instant};
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_browser::atomic_file;
 use tabwire_engine::{LoginSelectors, SavedLogin, SealKey, SecretText, open_as, seal_as};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::vault_key::KeyPlace;
-use crate::limits::{VAULT_BYTES, VAULT_LOCK_DEADLINE};
+use crate::limits::VAULT_BYTES;
 
-/// What the file says it is; sealed along with the content.
+/// How long a command waits for another one that changes the saved logins.
+const VAULT_LOCK_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The format name. It is authenticated together with the content.
 const FORMAT: &str = "tabwire vault 1";
 
-/// How long between two tries for the lock.
-const LOOK: Duration = Duration::from_millis(10);
+/// Pause between two attempts to lock.
+const POLL: Duration = Duration::from_millis(10);
 
 /// The file as it is written.
 #[derive(Serialize, Deserialize)]
@@ -29,14 +32,14 @@ pub(super) struct VaultFile {
     sealed: Box<RawValue>,
 }
 
-/// What is sealed. Not to be printed.
+/// The encrypted content. It has no `Debug`, so that it cannot be printed.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Content {
     pub(super) logins: Vec<StoredLogin>,
 }
 
-/// A login as it is sealed. Not to be printed.
+/// An encrypted login. It has no `Debug`, so that it cannot be printed.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredLogin {
@@ -96,30 +99,30 @@ impl VaultFile {
         let damaged = || {
             let message = format!("The saved logins in {} cannot be read.", path.display());
             Failure::new(ErrorCode::Internal, message)
-                .with_hint("Put back a copy of the file, or remove it and save the logins again.")
+                .with_remedy("Restore a copy of the file, or remove it and save the logins again.")
         };
         let content = atomic_file::read(path, VAULT_BYTES)?;
         let file: Self = serde_json::from_slice(&content).map_err(|_| damaged())?;
         if file.format == FORMAT { Ok(Some(file)) } else { Err(damaged()) }
     }
 
-    /// Opens what is sealed.
+    /// Decrypts the logins.
     pub(super) fn open(&self, key: &SealKey) -> Result<Content, Failure> {
         let content = open_as(FORMAT, self.sealed.get().as_bytes(), key).map_err(|failure| match key {
             SealKey::Passphrase(_) => failure,
             SealKey::Random(_) => {
                 Failure::new(ErrorCode::Internal, "The key of the saved logins does not open them.")
-                    .with_hint("Put back the key, or remove vault.json and save the logins again.")
+                    .with_remedy("Restore the key, or remove vault.json and save the logins again.")
             }
         })?;
-        // What the parser says could quote what was sealed.
+        // The parser's message could quote a secret.
         serde_json::from_slice(&content).map_err(|_| {
-            Failure::new(ErrorCode::Internal, "The saved logins are not understood.")
-                .with_hint("Another version of Tabwire may have written them.")
+            Failure::new(ErrorCode::Internal, "The saved logins have an unknown format.")
+                .with_remedy("Another version of Tabwire may have written them.")
         })
     }
 
-    /// Seals logins.
+    /// Encrypts the logins.
     pub(super) fn seal(place: KeyPlace, content: &Content, key: &SealKey) -> Result<Self, Failure> {
         let unwritable = |_| Failure::new(ErrorCode::Internal, "The logins cannot be written.");
         let plain = serde_json::to_vec(content).map_err(unwritable)?;
@@ -134,13 +137,13 @@ impl VaultFile {
             .map_err(|_| Failure::new(ErrorCode::Internal, "The logins cannot be written."))?;
         if content.len() > VAULT_BYTES {
             return Err(Failure::new(ErrorCode::BadArgs, "There are too many saved logins.")
-                .with_hint("Delete some with `tabwire auth delete`."));
+                .with_remedy(Remedy::new("Delete some with {}.", [Step::command("tabwire auth delete")])));
         }
         Ok(atomic_file::write(path, &content)?)
     }
 }
 
-/// Held while the vault is changed, so that two savers lose nothing of each other's.
+/// Held while the vault is changed, so that concurrent changes are not lost.
 pub(super) struct VaultLock {
     _file: rustix::fd::OwnedFd,
 }
@@ -157,10 +160,13 @@ impl VaultLock {
         loop {
             match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => return Ok(Self { _file: file }),
-                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(LOOK),
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => std::thread::sleep(POLL),
                 Err(rustix::io::Errno::WOULDBLOCK) => {
-                    return Err(Failure::new(ErrorCode::Busy, "Another command changes the saved logins.")
-                        .with_hint("Try again when it has ended."));
+                    return Err(Failure::new(
+                        ErrorCode::Busy,
+                        "Another command is changing the saved logins.",
+                    )
+                    .with_remedy("Retry when it has ended."));
                 }
                 Err(error) => return Err(failed(error)),
             }

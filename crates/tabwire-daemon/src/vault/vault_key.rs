@@ -1,16 +1,16 @@
-//! Where the key of the saved logins is: in the system's keyring, in a file of its own, or in somebody's head.
+//! The key of the saved logins: in the system's keyring, in its own file, or derived from a passphrase.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_browser::atomic_file;
 use tabwire_engine::{Passphrase, SealKey};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::keyring::Keyring;
 
-/// Most of a key file that is read.
+/// Largest key file.
 const KEY_BYTES: usize = 256;
 
 /// Where the key is.
@@ -21,7 +21,7 @@ pub enum KeyPlace {
     Keyring,
     /// A file beside the vault that only its owner can read.
     File,
-    /// Nowhere: a passphrase is asked for.
+    /// Nowhere: the user gives a passphrase.
     Passphrase,
 }
 
@@ -40,7 +40,7 @@ fn key_file(directory: &Path) -> PathBuf {
 }
 
 impl KeyPlace {
-    /// Chooses a place for a new key, and puts one there.
+    /// Creates a key, and chooses where to store it.
     pub(super) fn choose(
         directory: &Path,
         keyring: &Keyring<'_>,
@@ -51,7 +51,7 @@ impl KeyPlace {
         }
         let key = SealKey::draw()?;
         let text = key.expose_text().unwrap_or_default();
-        // A keyring that does not give back what it was given is none.
+        // A keyring that does not return the stored key is unusable.
         if keyring.store(&text) && keyring.look_up().as_deref() == Some(text.as_str()) {
             return Ok((Self::Keyring, key));
         }
@@ -59,7 +59,7 @@ impl KeyPlace {
         Ok((Self::File, key))
     }
 
-    /// Gets the key.
+    /// Reads the key.
     pub(super) fn obtain(
         self,
         directory: &Path,
@@ -67,22 +67,25 @@ impl KeyPlace {
         passphrase: Option<&Passphrase>,
     ) -> Result<SealKey, Failure> {
         let lost = |message: String| {
-            Failure::new(ErrorCode::Internal, message).with_hint(
-                "Without its key nobody can read the vault: remove vault.json and save the logins again.",
+            Failure::new(ErrorCode::Internal, message).with_remedy(
+                "The vault cannot be read without its key. Remove vault.json and save the logins again.",
             )
         };
         match (self, passphrase) {
             (Self::Passphrase, Some(passphrase)) => Ok(SealKey::Passphrase(passphrase.clone())),
             (Self::Passphrase, None) => {
                 Err(Failure::new(ErrorCode::BadArgs, "The saved logins are sealed with a passphrase.")
-                    .with_hint("Give it with --passphrase-file FILE, or on a terminal when asked."))
+                    .with_remedy(Remedy::new(
+                        "Give it with {}, or type it in a terminal.",
+                        [Step::argument("passphrase_file")],
+                    )))
             }
             (Self::Keyring, _) => {
                 let text = keyring.look_up().and_then(|text| SealKey::from_text(&text));
                 text.ok_or_else(|| {
-                    let message = "The system's keyring does not give the key of the saved logins.";
-                    Failure::new(ErrorCode::Internal, message).with_hint(
-                        "Unlock the keyring and try again. The daemon needs the session it runs in.",
+                    let message = "The system's keyring has no key for the saved logins.";
+                    Failure::new(ErrorCode::Internal, message).with_remedy(
+                        "Unlock the keyring and retry. The daemon must run in the same login session.",
                     )
                 })
             }
@@ -96,11 +99,11 @@ impl KeyPlace {
         }
     }
 
-    /// Removes the key of a vault that is gone.
+    /// Removes the key of a removed vault.
     pub(super) fn forget(self, directory: &Path, keyring: &Keyring<'_>) {
         match self {
             Self::Keyring => keyring.remove(),
-            // A key without its vault opens nothing.
+            // A leftover key is harmless: the vault is gone.
             Self::File => drop(std::fs::remove_file(key_file(directory))),
             Self::Passphrase => {}
         }

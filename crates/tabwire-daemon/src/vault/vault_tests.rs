@@ -1,10 +1,10 @@
-//! Stories of the vault: what is saved comes back, for those who have the key, and nobody else learns anything.
+//! The vault: saved logins come back with the key, and the file reveals nothing without it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use tabwire_engine::{LoginKeeper as _, LoginSelectors, Passphrase, SavedLogin, SecretText};
+use tabwire_engine::{LoginSelectors, LoginStore as _, Passphrase, SavedLogin, SecretText};
 
 use super::{KeyPlace, Vault};
 
@@ -40,7 +40,7 @@ fn everything_in(directory: &Path) -> String {
 }
 
 #[test]
-fn what_is_saved_comes_back_and_the_file_tells_nothing() {
+fn saved_logins_come_back_and_the_file_is_encrypted() {
     let home = tempfile::tempdir().expect("a home");
     let vault = vault_in(home.path(), None);
     assert_eq!(vault.key_place(), Ok(None));
@@ -70,7 +70,7 @@ fn what_is_saved_comes_back_and_the_file_tells_nothing() {
 }
 
 #[test]
-fn a_passphrase_is_needed_when_one_was_given() {
+fn a_vault_with_a_passphrase_needs_it() {
     let home = tempfile::tempdir().expect("a home");
     let vault = vault_in(home.path(), None);
     let passphrase = |text: &str| Passphrase::from_file(text.as_bytes()).expect("a passphrase");
@@ -79,9 +79,7 @@ fn a_passphrase_is_needed_when_one_was_given() {
     assert_eq!(saved.key, KeyPlace::Passphrase);
     assert!(!home.path().join("data/vault.key").exists());
     assert!(vault.find("shop", Some(&right)).is_ok());
-    assert!(
-        vault.find("shop", None).expect_err("sealed").hint.is_some_and(|hint| hint.contains("passphrase"))
-    );
+    assert!(vault.find("shop", None).expect_err("sealed").hint().contains("passphrase"));
     assert!(vault.find("shop", Some(&passphrase("wrong"))).is_err());
     assert!(vault.save(&login("mail", "x"), Some(&passphrase("wrong"))).is_err());
     assert_eq!(vault.list(Some(&right)).expect("opened").len(), 1, "a wrong passphrase changes nothing");
@@ -89,7 +87,7 @@ fn a_passphrase_is_needed_when_one_was_given() {
 }
 
 #[test]
-fn damage_is_said_and_nothing_is_written_over() {
+fn a_damaged_vault_fails_and_is_not_overwritten() {
     let home = tempfile::tempdir().expect("a home");
     let vault = vault_in(home.path(), None);
     vault.save(&login("shop", "x"), None).expect("saved");
@@ -120,7 +118,7 @@ fn fake_keyring(directory: &Path, verdict: &str) {
 
 #[cfg(not(target_os = "macos"))]
 #[test]
-fn a_keyring_keeps_the_key_and_never_sees_it_as_an_argument() {
+fn a_keyring_gets_the_key_on_stdin_only() {
     let home = tempfile::tempdir().expect("a home");
     let programs = tempfile::tempdir().expect("a directory");
     let search_path =

@@ -1,4 +1,4 @@
-//! One run of a conformance suite, and what it found. Knows nothing of the server.
+//! One run of a conformance suite, and its findings.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

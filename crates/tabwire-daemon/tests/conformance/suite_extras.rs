@@ -11,12 +11,12 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use tabwire_api::CallNumber;
 use tabwire_mcp::{Answering, Attendant, Extras, ListChange};
-use tabwire_wire::CallNumber;
 use tokio::sync::broadcast;
 
-use crate::suite_question::{QuestionDesk, is_answer};
-use crate::suite_tool::{SuiteTool, tools};
+use crate::conformance::suite_question::{QuestionDesk, is_answer};
+use crate::conformance::suite_tool::{SuiteTool, tools};
 
 /// A picture of one red pixel.
 pub(crate) const PICTURE: &str =

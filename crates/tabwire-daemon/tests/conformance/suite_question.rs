@@ -1,4 +1,4 @@
-//! What a tool of the suites asks whoever sits at the client, and how it hears what was said.
+//! The questions (elicitation and sampling) of the suite's tools, and their responses.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use rmcp::model::{InputRequests, InputResponses};
 use serde_json::Value;
+use tabwire_api::CallNumber;
 use tabwire_mcp::{Answering, Asking, Attendant, Permission};
-use tabwire_wire::CallNumber;
 use tokio::sync::{mpsc, oneshot};
 
 /// A question under way.

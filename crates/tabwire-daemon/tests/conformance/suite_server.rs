@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
+use tabwire_api::VERSION;
+use tabwire_api::api::{MCP_UPGRADE, McpOpening, McpTransport, SOCKET_HOST, VERSION_HEADER};
 use tabwire_daemon::{Daemon, DaemonConfig, Paths};
-use tabwire_wire::VERSION;
-use tabwire_wire::api::{MCP_UPGRADE, McpOpening, McpTransport, SOCKET_HOST, VERSION_HEADER};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::suite_extras::SuiteExtras;
+use crate::conformance::suite_extras::SuiteExtras;
 
 /// Longest wait for anything on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -76,8 +76,8 @@ fn config(paths: Paths) -> DaemonConfig {
         config_home: None,
         home: None,
         linger: None,
-        journal: true,
-        patience: Duration::ZERO,
+        audit_log: true,
+        lock_timeout: Duration::ZERO,
         idle_exit: Duration::from_secs(3600),
         mcp_extras: Some(Arc::new(SuiteExtras::default())),
     }

@@ -9,12 +9,12 @@ use rmcp::model::{
 };
 use rmcp::service::RequestContext;
 use serde_json::{Value, json};
+use tabwire_api::CallNumber;
 use tabwire_mcp::ListChange;
-use tabwire_wire::CallNumber;
 use tokio::sync::broadcast;
 
-use crate::suite_extras::{PICTURE, of, plain, result_of};
-use crate::suite_question::{QuestionDesk, is_answer};
+use crate::conformance::suite_extras::{PICTURE, of, plain, result_of};
+use crate::conformance::suite_question::{QuestionDesk, is_answer};
 
 /// A sound of no length.
 const SOUND: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";

@@ -1,7 +1,9 @@
 //! One request to the gate as the tests write it, and what they say its answer must be.
 
-use tabwire_daemon::{Access, Admitted, Door, Gate, ROUTES, Refusal, Route, Scope, Secrets, Token, Visit};
-use tabwire_wire::SessionKey;
+use tabwire_api::SessionKey;
+use tabwire_daemon::{
+    Access, Admitted, Gate, ROUTES, Refusal, RequestHead, Route, Scope, Secrets, Token, Transport,
+};
 
 pub(crate) const PORT: u16 = 38_017;
 pub(crate) const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -13,8 +15,8 @@ pub(crate) const TWO: &str = "2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b2b
 /// The secret of the address that MCP clients are given.
 pub(crate) const MCP: &str = "4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d4d";
 
-/// The doors there are.
-pub(crate) const DOORS: [Door; 2] = [Door::Socket, Door::Port(PORT)];
+/// The transports there are.
+pub(crate) const TRANSPORTS: [Transport; 2] = [Transport::Socket, Transport::Port(PORT)];
 
 pub(crate) struct TwoSessions;
 
@@ -62,7 +64,7 @@ impl Credential {
 /// A request, its fields owned so that tests can change any of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
-    pub(crate) door: Door,
+    pub(crate) transport: Transport,
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) hosts: Vec<String>,
@@ -74,7 +76,7 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// The request a friend would make to a route, with a credential.
-    pub(crate) fn friendly(route: &Route, door: Door, credential: Credential) -> Self {
+    pub(crate) fn friendly(route: &Route, transport: Transport, credential: Credential) -> Self {
         let path = route.path.replace('*', "open");
         let bearer = |text: &str| Some(format!("Bearer {text}"));
         let (prefix, authorization) = match credential {
@@ -87,13 +89,13 @@ impl Attempt {
             Credential::WrongAddress => (format!("/{}", ONE.replace('1', "3")), None),
             Credential::McpAddress => (format!("/{MCP}"), None),
         };
-        let host = match door {
-            Door::Socket => "tabwire.local".to_owned(),
-            Door::Port(port) => format!("127.0.0.1:{port}"),
+        let host = match transport {
+            Transport::Socket => "tabwire.local".to_owned(),
+            Transport::Port(port) => format!("127.0.0.1:{port}"),
         };
         let method = route.methods.split(' ').next().unwrap_or_default();
         Self {
-            door,
+            transport,
             method: method.to_owned(),
             path: format!("{prefix}{path}"),
             hosts: vec![host],
@@ -105,7 +107,7 @@ impl Attempt {
     }
 
     pub(crate) fn made(&self) -> Result<Admitted, Refusal> {
-        let visit = Visit {
+        let head = RequestHead {
             method: &self.method,
             path: &self.path,
             hosts: self.hosts.iter().map(String::as_str).collect(),
@@ -114,7 +116,7 @@ impl Attempt {
             authorization: self.authorization.as_deref(),
             content_type: self.content_type.as_deref(),
         };
-        Gate::new(Token::find(TOKEN).expect("64 digits")).admit(self.door, &visit, &TwoSessions)
+        Gate::new(Token::find(TOKEN).expect("64 digits")).admit(self.transport, &head, &TwoSessions)
     }
 
     /// The refusal; panics when the gate opens.
@@ -127,25 +129,25 @@ impl Attempt {
 }
 
 /// Whether a credential opens a route, and as whom.
-pub(crate) fn scope_of(credential: Credential, door: Door, access: Access) -> Option<Scope> {
+pub(crate) fn scope_of(credential: Credential, transport: Transport, access: Access) -> Option<Scope> {
     let session = |name: &str| SessionKey::find(name).map(Scope::Session);
     let is_for_sessions = matches!(access, Access::Public | Access::Session);
-    match (door, credential) {
+    match (transport, credential) {
         // On the socket the path is what it says; an address there leads nowhere.
         (
-            Door::Socket,
+            Transport::Socket,
             Credential::Address
             | Credential::OtherAddress
             | Credential::WrongAddress
             | Credential::McpAddress,
         ) => None,
-        (Door::Socket, _) | (Door::Port(_), Credential::RightToken) => Some(Scope::User),
-        (Door::Port(_), Credential::Address) if is_for_sessions => session("one"),
-        (Door::Port(_), Credential::OtherAddress) if is_for_sessions => session("two"),
-        (Door::Port(_), Credential::McpAddress) if matches!(access, Access::Public | Access::Mcp) => {
+        (Transport::Socket, _) | (Transport::Port(_), Credential::RightToken) => Some(Scope::User),
+        (Transport::Port(_), Credential::Address) if is_for_sessions => session("one"),
+        (Transport::Port(_), Credential::OtherAddress) if is_for_sessions => session("two"),
+        (Transport::Port(_), Credential::McpAddress) if matches!(access, Access::Public | Access::Mcp) => {
             Some(Scope::Mcp)
         }
-        (Door::Port(_), Credential::Nothing | Credential::WrongToken | Credential::BareToken)
+        (Transport::Port(_), Credential::Nothing | Credential::WrongToken | Credential::BareToken)
             if access == Access::Public =>
         {
             Some(Scope::Public)
@@ -154,13 +156,13 @@ pub(crate) fn scope_of(credential: Credential, door: Door, access: Access) -> Op
     }
 }
 
-/// Every route through every door with every credential, as a friend would ask.
+/// Every route through every transport with every credential, as a friend would ask.
 pub(crate) fn every_attempt() -> impl Iterator<Item = (&'static Route, Credential, Attempt)> {
     ROUTES.iter().flat_map(|route| {
-        DOORS.into_iter().flat_map(move |door| {
+        TRANSPORTS.into_iter().flat_map(move |transport| {
             Credential::ALL
                 .into_iter()
-                .map(move |credential| (route, credential, Attempt::friendly(route, door, credential)))
+                .map(move |credential| (route, credential, Attempt::friendly(route, transport, credential)))
         })
     })
 }

@@ -1,9 +1,9 @@
 //! The Host header: forty spellings that are not ours, and a reference parser for all the others.
 
 use proptest::prelude::*;
-use tabwire_daemon::{Access, Door, ROUTES, Refusal};
+use tabwire_daemon::{Access, ROUTES, Refusal, Transport};
 
-use crate::attempt::{Attempt, Credential, PORT, every_attempt};
+use crate::gate::attempt::{Attempt, Credential, PORT, every_attempt};
 
 /// Names that mean this machine to somebody, or look as if they did.
 const STRANGERS: [&str; 44] = [
@@ -55,7 +55,7 @@ const STRANGERS: [&str; 44] = [
 
 #[test]
 fn t01_no_route_answers_to_a_name_that_is_not_ours_whatever_the_credential() {
-    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.door != Door::Socket) {
+    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.transport != Transport::Socket) {
         for host in STRANGERS {
             let attempt = Attempt { hosts: vec![host.to_owned()], ..friendly.clone() };
             assert_eq!(attempt.refusal(), Refusal::Foreign, "{host:?}");
@@ -75,7 +75,7 @@ fn t01_a_request_with_no_host_or_with_two_is_refused() {
 
 #[test]
 fn t02_the_socket_has_one_name_and_the_port_never_answers_to_it() {
-    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.door == Door::Socket) {
+    for (_, _, friendly) in every_attempt().filter(|(_, _, attempt)| attempt.transport == Transport::Socket) {
         let odd = ["127.0.0.1:38017", "localhost", "TABWIRE.LOCAL", "tabwire.local.", "tabwire.local:80"];
         for host in odd {
             let attempt = Attempt { hosts: vec![host.to_owned()], ..friendly.clone() };
@@ -98,7 +98,7 @@ fn reference(host: &str, port: u16) -> bool {
 
 fn is_admitted(host: &str, port: u16) -> bool {
     let demo = ROUTES.iter().find(|route| route.access == Access::Public).expect("a public route");
-    let friendly = Attempt::friendly(demo, Door::Port(port), Credential::Nothing);
+    let friendly = Attempt::friendly(demo, Transport::Port(port), Credential::Nothing);
     Attempt { hosts: vec![host.to_owned()], ..friendly }.made().is_ok()
 }
 

@@ -1,8 +1,8 @@
 //! The whole matrix against a second opinion on what each answer must be.
 
-use tabwire_daemon::{Access, Door, Refusal, Route, Scope};
+use tabwire_daemon::{Access, Refusal, Route, Scope, Transport};
 
-use crate::attempt::{Attempt, Credential, every_attempt, scope_of};
+use crate::gate::attempt::{Attempt, Credential, every_attempt, scope_of};
 
 const METHODS: [&str; 7] = ["GET", "POST", "HEAD", "OPTIONS", "PUT", "DELETE", "get"];
 const SITES: [Option<&str>; 6] =
@@ -17,20 +17,20 @@ const CONTENT_TYPES: [Option<&str>; 5] = [
 
 /// What the answer must be, decided without the gate's code.
 fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<Scope, Refusal> {
-    let host = match attempt.door {
-        Door::Socket => ["tabwire.local".to_owned(), "tabwire.local".to_owned()],
-        Door::Port(port) => [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+    let host = match attempt.transport {
+        Transport::Socket => ["tabwire.local".to_owned(), "tabwire.local".to_owned()],
+        Transport::Port(port) => [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
     };
     let from_here = attempt.hosts.len() == 1 && host.contains(&attempt.hosts[0]);
     if !from_here || attempt.origin.is_some() {
         return Err(Refusal::Foreign);
     }
-    let scope = scope_of(credential, attempt.door, route.access);
+    let scope = scope_of(credential, attempt.transport, route.access);
     // A wrong address is part of a path that is no route, and so are addresses on the socket.
     let leads_somewhere = match credential {
         Credential::WrongAddress => false,
         Credential::Address | Credential::OtherAddress | Credential::McpAddress => {
-            attempt.door != Door::Socket
+            attempt.transport != Transport::Socket
         }
         _ => true,
     };
@@ -41,7 +41,7 @@ fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<
         Some(_) => return Err(Refusal::Foreign),
     }
     let Some(scope) = scope else {
-        let user = attempt.door == Door::Socket;
+        let user = attempt.transport == Transport::Socket;
         return Err(if user { Refusal::NotFound } else { Refusal::Unauthorised });
     };
     if !route.takes(&attempt.method) {

@@ -1,8 +1,8 @@
 //! The rows of the threat table that the gate answers alone.
 
-use tabwire_daemon::{Access, Door, ROUTES, Refusal, RouteName, Scope};
+use tabwire_daemon::{Access, ROUTES, Refusal, RouteName, Scope, Transport};
 
-use crate::attempt::{Attempt, Credential, DOORS, ONE, PORT, TOKEN, TWO, every_attempt};
+use crate::gate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TRANSPORTS, TWO, every_attempt};
 
 const ORIGINS: [&str; 16] = [
     "",
@@ -44,7 +44,7 @@ fn t03_any_origin_is_refused_on_every_route_even_with_the_right_credential() {
 fn t04_an_origin_on_cdp_is_refused_with_the_right_secret_too() {
     check_origins(&ORIGINS, |name| name == RouteName::Cdp);
     let cdp = ROUTES.iter().find(|route| route.name == RouteName::Cdp).expect("the CDP route");
-    let opened = Attempt::friendly(cdp, Door::Port(PORT), Credential::Address).made();
+    let opened = Attempt::friendly(cdp, Transport::Port(PORT), Credential::Address).made();
     assert!(opened.is_ok(), "the same request without an Origin is let in");
 }
 
@@ -98,7 +98,7 @@ fn t05_one_extension_is_let_in_at_one_place_and_nobody_else() {
         method: "GET".to_owned(),
         path: "/extension".to_owned(),
         origin: Some(own.to_owned()),
-        ..Attempt::friendly(&ROUTES[0], Door::Port(PORT), Credential::Nothing)
+        ..Attempt::friendly(&ROUTES[0], Transport::Port(PORT), Credential::Nothing)
     };
     assert_eq!(friendly.made().expect("ours").scope, Scope::Extension);
     let localhost = Attempt { hosts: vec![format!("localhost:{PORT}")], ..friendly.clone() };
@@ -132,8 +132,9 @@ fn t05_one_extension_is_let_in_at_one_place_and_nobody_else() {
     }
     let bearer = Some(format!("Bearer {TOKEN}"));
     let token = Attempt { authorization: bearer, origin: None, ..friendly.clone() };
-    assert_eq!(token.refusal(), Refusal::NotFound, "the token opens other doors");
-    let socket = Attempt { door: Door::Socket, hosts: vec!["tabwire.local".to_owned()], ..friendly };
+    assert_eq!(token.refusal(), Refusal::NotFound, "the token is valid on the port");
+    let socket =
+        Attempt { transport: Transport::Socket, hosts: vec!["tabwire.local".to_owned()], ..friendly };
     assert_eq!(socket.refusal(), Refusal::Foreign);
 }
 
@@ -142,7 +143,7 @@ fn t06_no_origin_and_no_token_is_not_a_friend() {
     let without =
         [Credential::Nothing, Credential::WrongToken, Credential::BareToken, Credential::WrongAddress];
     for (route, credential, attempt) in every_attempt() {
-        if attempt.door == Door::Socket || !without.contains(&credential) {
+        if attempt.transport == Transport::Socket || !without.contains(&credential) {
             continue;
         }
         if route.access != Access::Public || credential == Credential::WrongAddress {
@@ -153,10 +154,10 @@ fn t06_no_origin_and_no_token_is_not_a_friend() {
 
 #[test]
 fn t07_the_gate_is_not_told_where_a_peer_connects_from() {
-    // A door says which listener a request came through; that it is a loopback port opens nothing.
+    // The transport says which listener a request came through; that it is a loopback port opens nothing.
     for route in ROUTES.iter().filter(|route| route.access != Access::Public) {
         for port in [1, 80, PORT, u16::MAX] {
-            let attempt = Attempt::friendly(route, Door::Port(port), Credential::Nothing);
+            let attempt = Attempt::friendly(route, Transport::Port(port), Credential::Nothing);
             assert_eq!(attempt.refusal().status(), 401);
         }
     }
@@ -213,7 +214,7 @@ fn t09_nothing_is_changed_by_a_get() {
             | RouteName::CdpUrl
             | RouteName::Policy
             | RouteName::Drain
-            | RouteName::ExtensionDesk
+            | RouteName::ExtensionStatus
             | RouteName::Stop => false,
         };
         let usual = route.methods.split(' ').next();
@@ -259,7 +260,7 @@ fn t10_what_is_there_and_what_is_not_are_refused_alike() {
                     let there = Attempt {
                         method: method.to_owned(),
                         fetch_site: fetch_site.map(str::to_owned),
-                        ..Attempt::friendly(route, Door::Port(PORT), credential)
+                        ..Attempt::friendly(route, Transport::Port(PORT), credential)
                     };
                     let nowhere = Attempt { path: "/5f1c9a".to_owned(), ..there.clone() };
                     assert_eq!(there.refusal(), nowhere.refusal(), "{there:?}");
@@ -272,7 +273,7 @@ fn t10_what_is_there_and_what_is_not_are_refused_alike() {
 #[test]
 fn t10_an_address_shows_nothing_of_what_lies_outside_its_session() {
     for route in ROUTES.iter().filter(|route| route.access == Access::User) {
-        let there = Attempt::friendly(route, Door::Port(PORT), Credential::Address);
+        let there = Attempt::friendly(route, Transport::Port(PORT), Credential::Address);
         let nowhere = Attempt { path: format!("/{ONE}/nowhere"), ..there.clone() };
         assert_eq!((there.refusal(), nowhere.refusal()), (Refusal::Unauthorised, Refusal::Unauthorised));
     }
@@ -281,7 +282,7 @@ fn t10_an_address_shows_nothing_of_what_lies_outside_its_session() {
 #[test]
 fn t12_a_secret_counts_only_where_it_belongs() {
     let cdp = ROUTES.iter().find(|route| route.name == RouteName::Cdp).expect("the CDP route");
-    let friendly = Attempt::friendly(cdp, Door::Port(PORT), Credential::Nothing);
+    let friendly = Attempt::friendly(cdp, Transport::Port(PORT), Credential::Nothing);
     let paths = [
         format!("/cdp?token={TOKEN}"),
         format!("/cdp?secret={ONE}"),
@@ -318,8 +319,9 @@ fn t12_a_secret_counts_only_where_it_belongs() {
 #[test]
 fn every_route_opens_for_the_user_through_both_doors() {
     for route in ROUTES {
-        for door in DOORS {
-            let admitted = Attempt::friendly(route, door, Credential::RightToken).made().expect("the user");
+        for transport in TRANSPORTS {
+            let admitted =
+                Attempt::friendly(route, transport, Credential::RightToken).made().expect("the user");
             assert_eq!(admitted.route, route);
             assert_eq!(admitted.variable.as_deref(), route.path.ends_with('*').then_some("open"));
         }

@@ -1,9 +1,9 @@
 //! Secrets that are nearly right, and arbitrary ones.
 
 use proptest::prelude::*;
-use tabwire_daemon::{Access, Door, ROUTES, Refusal, Route};
+use tabwire_daemon::{Access, ROUTES, Refusal, Route, Transport};
 
-use crate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TWO};
+use crate::gate::attempt::{Attempt, Credential, ONE, PORT, TOKEN, TWO};
 
 /// Texts close to a secret, and texts that are not.
 fn near(secret: &'static str) -> impl Strategy<Value = String> {
@@ -36,7 +36,7 @@ proptest! {
     #[test]
     fn t06_no_token_but_the_right_one_opens_anything(presented in near(TOKEN), route in closed_routes()) {
         prop_assume!(presented != TOKEN);
-        let friendly = Attempt::friendly(route, Door::Port(PORT), Credential::Nothing);
+        let friendly = Attempt::friendly(route, Transport::Port(PORT), Credential::Nothing);
         let schemes = [format!("Bearer {presented}"), presented.clone(), format!("bearer {TOKEN}")];
         for authorization in schemes {
             let attempt = Attempt { authorization: Some(authorization), ..friendly.clone() };
@@ -47,7 +47,7 @@ proptest! {
     #[test]
     fn t10_no_address_but_a_right_one_opens_anything(presented in near(ONE), route in closed_routes()) {
         prop_assume!(presented != ONE && presented != TWO);
-        let friendly = Attempt::friendly(route, Door::Port(PORT), Credential::Nothing);
+        let friendly = Attempt::friendly(route, Transport::Port(PORT), Credential::Nothing);
         let attempt = Attempt { path: format!("/{presented}{}", friendly.path), ..friendly };
         prop_assert_eq!(attempt.refusal(), Refusal::Unauthorised);
     }

@@ -7,10 +7,10 @@ use std::thread;
 use serde_json::{Value, json};
 use tabwire_daemon::{Access, ROUTES};
 
-use crate::live_daemon::{LiveDaemon, PATIENCE};
-use crate::process_facts::{internet_listeners, unix_listeners};
-use crate::raw_http::{exchange, flood};
-use crate::raw_websocket::UPGRADE;
+use crate::live::live_daemon::{LiveDaemon, PATIENCE};
+use crate::live::process_facts::{internet_listeners, unix_listeners};
+use crate::live::raw_http::{exchange, flood};
+use crate::live::raw_websocket::UPGRADE;
 
 #[test]
 fn t08_the_daemon_listens_on_loopback_and_in_its_directory_and_nowhere_else() {

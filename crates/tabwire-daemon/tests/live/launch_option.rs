@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::live_daemon::{LiveDaemon, PATIENCE};
-use crate::process_facts::tree;
+use crate::live::live_daemon::{LiveDaemon, PATIENCE};
+use crate::live::process_facts::tree;
 
 /// Asks for a browser in a way that must be refused; gives the failure.
 fn refused(daemon: &LiveDaemon, options: &Value) -> Value {

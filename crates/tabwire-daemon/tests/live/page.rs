@@ -6,9 +6,9 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::live_daemon::LiveDaemon;
-use crate::process_facts::{all_processes, internet_listeners, peak_memory, proc_file, tree};
-use crate::raw_websocket::RawWebsocket;
+use crate::live::live_daemon::LiveDaemon;
+use crate::live::process_facts::{all_processes, internet_listeners, peak_memory, proc_file, tree};
+use crate::live::raw_websocket::RawWebsocket;
 
 /// The address clients of a session connect to.
 fn address(daemon: &LiveDaemon, options: &Value) -> (String, String) {

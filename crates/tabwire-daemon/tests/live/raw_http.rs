@@ -1,4 +1,4 @@
-//! HTTP in raw bytes: what is sent is exactly what a test says. Knows nothing of routes.
+//! HTTP in raw bytes, exactly as a test gives them.
 
 use std::io::{ErrorKind, Read, Write};
 

@@ -3,15 +3,15 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tabwire_daemon::limits::{BODY_DEADLINE, GREETING_DEADLINE, HEAD_DEADLINE};
+use tabwire_daemon::limits::{BODY_DEADLINE, HANDSHAKE_DEADLINE, HEAD_DEADLINE};
 use tabwire_daemon::{Daemon, DaemonConfig, Handshake, Paths};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::live_daemon::{PROGRAM, new_home};
-use crate::raw_websocket::UPGRADE;
+use crate::live::live_daemon::{PROGRAM, new_home};
+use crate::live::raw_websocket::UPGRADE;
 
 /// Runs a visitor against a daemon; both live on the same paused clock.
 async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> F) {
@@ -27,8 +27,8 @@ async fn with_daemon<F: Future<Output = ()>>(visitor: impl FnOnce(Handshake) -> 
         config_home: None,
         home: None,
         linger: None,
-        journal: true,
-        patience: Duration::ZERO,
+        audit_log: true,
+        lock_timeout: Duration::ZERO,
         idle_exit: Duration::from_secs(3600),
         mcp_extras: None,
     };
@@ -132,7 +132,7 @@ async fn m4_an_extension_that_does_not_prove_itself_is_cut_off_at_the_deadline()
             stream.write_all(more).await.expect("taken");
             let (received, elapsed) = wait_for_close(&mut stream, since).await;
             assert!(received.starts_with("HTTP/1.1 101 "), "{received}");
-            assert!(is_about(elapsed, GREETING_DEADLINE), "it was borne for {elapsed:?}");
+            assert!(is_about(elapsed, HANDSHAKE_DEADLINE), "it was borne for {elapsed:?}");
         }
     })
     .await;

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use serde_json::json;
 use tabwire_daemon::Paths;
 
-use crate::live_daemon::{LiveDaemon, first_line, new_home, spawn, start_process};
+use crate::live::live_daemon::{LiveDaemon, first_line, new_home, spawn, start_process};
 
 #[test]
 fn f37_a_port_a_stranger_has_is_left_to_it_and_the_handshake_says_the_other() {

@@ -9,7 +9,7 @@ use std::thread;
 use rustix::thread::set_thread_uid;
 use tabwire_daemon::Paths;
 
-use crate::live_daemon::{LiveDaemon, PATIENCE, new_home, start_process};
+use crate::live::live_daemon::{LiveDaemon, PATIENCE, new_home, start_process};
 
 /// A user that is not us.
 const NOBODY: u32 = 65_534;

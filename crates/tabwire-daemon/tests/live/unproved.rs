@@ -8,10 +8,10 @@ use serde_json::json;
 use tabwire_daemon::limits::{CONNECTIONS, UNPROVED_BYTES, UNPROVED_CONNECTIONS};
 use tabwire_extension::package::extension_origin;
 
-use crate::live_daemon::LiveDaemon;
-use crate::process_facts::{descriptors, peak_memory};
-use crate::raw_http::{Reply, read_to_close};
-use crate::raw_websocket::RawWebsocket;
+use crate::live::live_daemon::LiveDaemon;
+use crate::live::process_facts::{descriptors, peak_memory};
+use crate::live::raw_http::{Reply, read_to_close};
+use crate::live::raw_websocket::RawWebsocket;
 
 /// More connections than there are places.
 const MANY: usize = CONNECTIONS + 50;

@@ -1,60 +1,60 @@
-//! Two realms with contexts and two with tabs, in one browser and over a change of daemons.
+//! Two partitions with contexts and two with tabs, in one browser and over a change of daemons.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde_json::json;
+use tabwire_api::{PartitionId, TargetId};
 use tabwire_cdp::TaskGroup;
 use tabwire_daemon::Hub;
-use tabwire_mux::RealmPlace;
+use tabwire_mux::PartitionScope;
 use tabwire_testkit::Site;
-use tabwire_wire::{RealmId, TargetId};
 
-use crate::kept_browser::{KeptBrowser, PATIENCE};
-use crate::realm_client::{RealmClient, ask, evaluate};
+use crate::realm::kept_browser::{KeptBrowser, PATIENCE};
+use crate::realm::realm_client::{RealmClient, ask, evaluate};
 
-const REALMS: [&str; 4] = ["first", "second", "third", "fourth"];
+const PARTITIONS: [&str; 4] = ["first", "second", "third", "fourth"];
 
-/// Whether a realm has a context of its own.
-fn has_context(realm: &str) -> bool {
-    matches!(realm, "first" | "second")
+/// Whether a partition has a context of its own.
+fn has_context(partition: &str) -> bool {
+    matches!(partition, "first" | "second")
 }
 
-/// Makes contexts for the first two realms; the others have tabs in the default one.
-async fn new_places(hub: &Hub) -> Vec<RealmPlace> {
+/// Makes contexts for the first two partitions; the others have tabs in the default one.
+async fn new_places(hub: &Hub) -> Vec<PartitionScope> {
     let mut places = Vec::new();
-    for realm in REALMS {
-        places.push(if has_context(realm) {
-            RealmPlace::Context(hub.make_context(None).await.expect("a hub").expect("a context"))
+    for partition in PARTITIONS {
+        places.push(if has_context(partition) {
+            PartitionScope::Context(hub.make_context(None).await.expect("a hub").expect("a context"))
         } else {
-            RealmPlace::Tabs(Vec::new())
+            PartitionScope::Tabs(Vec::new())
         });
     }
     places
 }
 
-async fn reserve_all(hub: &Hub, places: &[RealmPlace]) {
-    for (realm, place) in REALMS.iter().zip(places) {
-        hub.reserve(RealmId::new(realm), place.clone()).await.expect("reserved");
+async fn reserve_all(hub: &Hub, places: &[PartitionScope]) {
+    for (partition, place) in PARTITIONS.iter().zip(places) {
+        hub.reserve(PartitionId::new(partition), place.clone()).await.expect("reserved");
     }
 }
 
 async fn join_all(hub: &Hub, tasks: &TaskGroup) -> Vec<RealmClient> {
     let mut clients = Vec::new();
-    for realm in REALMS {
-        clients.push(RealmClient::join(hub, Some(realm), tasks).await);
+    for partition in PARTITIONS {
+        clients.push(RealmClient::join(hub, Some(partition), tasks).await);
     }
     clients
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn realms_share_a_browser_unseen_by_each_other_and_outlive_their_daemon() {
+async fn partitions_share_a_browser_unseen_by_each_other_and_outlive_their_daemon() {
     let (browser, site, tasks) =
         (KeptBrowser::start(), Site::start().await.expect("a site"), TaskGroup::new());
     let hub = browser.serve(&tasks).await;
     let mut places = new_places(&hub).await;
     reserve_all(&hub, &places).await;
-    assert_eq!(hub.facts().await.expect("facts").realms, 4);
+    assert_eq!(hub.facts().await.expect("facts").partitions, 4);
     let clients = join_all(&hub, &tasks).await;
     let pages = open_everywhere(&hub, &clients, &site).await;
     cookies_stay(&clients, &pages).await;
@@ -63,9 +63,9 @@ async fn realms_share_a_browser_unseen_by_each_other_and_outlive_their_daemon() 
 
     // The daemon goes, and another takes the browser over.
     let before = all_pages(&clients).await;
-    hub.let_go().await;
+    hub.detach().await;
     for (at, place) in places.iter_mut().enumerate() {
-        if let RealmPlace::Tabs(tabs) = place {
+        if let PartitionScope::Tabs(tabs) = place {
             // One tab is not in the list: its opener is.
             tabs.extend(pages[at].iter().take(2).map(|page| TargetId::new(page)));
         }
@@ -82,7 +82,7 @@ async fn realms_share_a_browser_unseen_by_each_other_and_outlive_their_daemon() 
     }
     cookies_stay(&clients, &pages).await;
     ends_leave_the_others_alone(&hub, &clients, &before, &tasks).await;
-    hub.let_go().await;
+    hub.detach().await;
 }
 
 async fn all_pages(clients: &[RealmClient]) -> Vec<BTreeSet<String>> {
@@ -93,13 +93,13 @@ async fn all_pages(clients: &[RealmClient]) -> Vec<BTreeSet<String>> {
     all
 }
 
-/// Every realm gets a page of its client's and one of nobody's, and sees these two.
+/// Every partition gets a page of its client's and one of nobody's, and sees these two.
 async fn open_everywhere(hub: &Hub, clients: &[RealmClient], site: &Site) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
-    for (realm, client) in REALMS.iter().zip(clients) {
+    for (partition, client) in PARTITIONS.iter().zip(clients) {
         let own = client.open(&site.url("a", "/plain")).await;
-        let realm = Some(RealmId::new(realm));
-        let nobodys = hub.open_tab("about:blank", realm).await.expect("a hub").expect("a tab");
+        let partition = Some(PartitionId::new(partition));
+        let nobodys = hub.open_tab("about:blank", partition).await.expect("a hub").expect("a tab");
         pages.push(vec![own, nobodys.as_str().to_owned()]);
     }
     for (client, own) in clients.iter().zip(&pages) {
@@ -108,9 +108,9 @@ async fn open_everywhere(hub: &Hub, clients: &[RealmClient], site: &Site) -> Vec
     pages
 }
 
-/// A cookie set in a page is its context's; the realms of tabs share theirs.
+/// A cookie set in a page is its context's; the partitions of tabs share theirs.
 async fn cookies_stay(clients: &[RealmClient], pages: &[Vec<String>]) {
-    for ((client, own), realm) in clients.iter().zip(pages).zip(REALMS) {
+    for ((client, own), partition) in clients.iter().zip(pages).zip(PARTITIONS) {
         let page = client.attach(&own[0]).await;
         let until = Instant::now() + PATIENCE;
         while evaluate(&page, "location.protocol === 'http:' && document.readyState === 'complete'").await
@@ -118,7 +118,7 @@ async fn cookies_stay(clients: &[RealmClient], pages: &[Vec<String>]) {
         {
             assert!(Instant::now() < until, "the page never came");
         }
-        evaluate(&page, &format!("document.cookie = '{realm}=1'")).await;
+        evaluate(&page, &format!("document.cookie = '{partition}=1'")).await;
     }
     let expected = [&["first=1"][..], &["second=1"], &["fourth=1", "third=1"], &["fourth=1", "third=1"]];
     for (client, expected) in clients.iter().zip(expected) {
@@ -126,7 +126,7 @@ async fn cookies_stay(clients: &[RealmClient], pages: &[Vec<String>]) {
     }
 }
 
-/// A page opens another, which its realm alone sees.
+/// A page opens another, which its partition alone sees.
 async fn popups_follow(clients: &[RealmClient], pages: &[Vec<String>]) {
     for (client, own) in clients.iter().zip(pages) {
         let page = client.attach(&own[0]).await;
@@ -141,27 +141,32 @@ async fn popups_follow(clients: &[RealmClient], pages: &[Vec<String>]) {
 async fn foreign_things_cannot_be_named(
     clients: &[RealmClient],
     pages: &[Vec<String>],
-    places: &[RealmPlace],
+    places: &[PartitionScope],
 ) {
     for (at, client) in clients.iter().enumerate() {
         for (other, own) in pages.iter().enumerate().filter(|(other, _)| *other != at) {
             for method in ["Target.getTargetInfo", "Target.closeTarget", "Target.activateTarget"] {
                 let refused = client.ask(method, json!({"targetId": own[0]})).await;
-                assert!(refused.is_err(), "{} may {method} in {}: {refused:?}", REALMS[at], REALMS[other]);
+                assert!(
+                    refused.is_err(),
+                    "{} may {method} in {}: {refused:?}",
+                    PARTITIONS[at],
+                    PARTITIONS[other]
+                );
             }
         }
         let contexts = client.ask("Target.getBrowserContexts", json!({})).await.expect("a list");
         assert_eq!(contexts["browserContextIds"], json!([]), "{contexts}");
         for (other, place) in places.iter().enumerate() {
-            if let RealmPlace::Context(context) = place {
+            if let PartitionScope::Context(context) = place {
                 let named = client.ask("Storage.getCookies", json!({"browserContextId": context})).await;
-                assert_eq!(named.is_ok(), at == other, "{} in {}", REALMS[at], REALMS[other]);
+                assert_eq!(named.is_ok(), at == other, "{} in {}", PARTITIONS[at], PARTITIONS[other]);
             }
         }
     }
 }
 
-/// Ending a realm, or a client that closes the browser, leaves every other as it is.
+/// Ending a partition, or a client that closes the browser, leaves every other as it is.
 async fn ends_leave_the_others_alone(
     hub: &Hub,
     clients: &[RealmClient],
@@ -173,8 +178,8 @@ async fn ends_leave_the_others_alone(
     let page = closing.attach(&own).await;
     assert_eq!(ask(&page, "Browser.close", json!({})).await, Ok(json!({})));
     clients[0].sees_pages(3).await;
-    for realm in ["second", "third"] {
-        hub.end_realm(RealmId::new(realm)).await.expect("ended");
+    for partition in ["second", "third"] {
+        hub.end_partition(PartitionId::new(partition)).await.expect("ended");
     }
     assert_eq!(clients[0].pages().await, before[0]);
     assert_eq!(clients[3].pages().await, before[3]);
@@ -182,6 +187,6 @@ async fn ends_leave_the_others_alone(
     let left = outsider.pages().await;
     assert!(before.iter().all(|pages| pages.is_disjoint(&left)), "{left:?}");
     assert!(!outsider.cookies().await.contains("second=1"));
-    assert_eq!(hub.facts().await.expect("facts").realms, 2);
+    assert_eq!(hub.facts().await.expect("facts").partitions, 2);
     outsider.close();
 }

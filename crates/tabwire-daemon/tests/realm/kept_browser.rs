@@ -27,7 +27,7 @@ impl KeptBrowser {
         let runtime_dir = home.path().join("runtime");
         let mut spec =
             LaunchSpec::new(id.clone(), found.path, runtime_dir.join("profiles").join(id.as_str()));
-        spec.throw_away = true;
+        spec.temporary = true;
         let instance = tabwire_browser::new_instance_id().expect("an id");
         let request = KeepRequest { spec, runtime_dir, instance, labels: Default::default() };
         let until = Instant::now() + PATIENCE;

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tabwire_mux::COMMANDS_IN_A_CONTEXT;
 use tabwire_policy::{MethodRule, Reach};
 
-use crate::kept_browser::PATIENCE;
+use crate::realm::kept_browser::PATIENCE;
 
 /// Reads `/json/protocol` from a browser of our own.
 fn protocol() -> Value {

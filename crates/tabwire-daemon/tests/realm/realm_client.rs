@@ -1,25 +1,28 @@
-//! A client of one realm that asks, sees and evaluates.
+//! A client of one partition that asks, sees and evaluates.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, PartitionId};
 use tabwire_cdp::{CdpSession, Connection, TaskGroup, channel_pair};
 use tabwire_daemon::Hub;
 use tabwire_mux::{ClientOptions, Share};
-use tabwire_wire::{CdpSessionId, RealmId};
 
-use crate::kept_browser::PATIENCE;
+use crate::realm::kept_browser::PATIENCE;
 
 pub(crate) struct RealmClient {
     connection: Connection,
 }
 
 impl RealmClient {
-    /// Joins a realm, asking to be shown everything.
-    pub(crate) async fn join(hub: &Hub, realm: Option<&str>, tasks: &TaskGroup) -> Self {
+    /// Joins a partition, asking to be shown everything.
+    pub(crate) async fn join(hub: &Hub, partition: Option<&str>, tasks: &TaskGroup) -> Self {
         let (ours, theirs) = channel_pair();
-        let options =
-            ClientOptions { share: Share::All, realm: realm.map(RealmId::new), ..ClientOptions::default() };
+        let options = ClientOptions {
+            share: Share::All,
+            partition: partition.map(PartitionId::new),
+            ..ClientOptions::default()
+        };
         hub.join(theirs.0, theirs.1, options).await.expect("joined");
         Self { connection: Connection::start(ours.0, ours.1, tasks) }
     }

@@ -1,35 +1,35 @@
-//! `capture`: evidence of every action, as files in one directory.
+//! `capture`: files that document every action, in one directory.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::evidence_book::{EvidenceBook, Gathering, Standing};
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::capture::store::{CaptureMode, CaptureStatus, CaptureStore};
 
-/// Keep evidence of every action from now on: picture, Markdown, HTML, console lines and what changed.
+/// Capture files for every action from now on: screenshot, Markdown, HTML, console lines and page changes.
 ///
-/// Each action, failed ones too, gets a number and its files: 0007-click.png, .md, .html, .console.txt and .delta.txt;
-/// index.jsonl tells what was asked and what came of it. Secrets are painted over and struck out. While a dialog is
-/// open there is nothing but a line in the index. For a single action there is the flag --capture.
+/// Each action gets a number and its files, also if it fails: 0007-click.png, .md, .html, .console.txt and .delta.txt.
+/// index.jsonl lists parameters and results. Secrets are masked. While a dialog is open, an action gets only a line in
+/// the index. The flag --capture captures a single action.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Capture {
     /// What to do.
     #[arg(value_enum, default_value_t)]
     #[serde(default)]
     verb: Verb,
-    /// The directory the files go to, with on; one of our own if left out.
+    /// The directory for the files, with `on`; one in Tabwire's data directory by default.
     #[arg(long, value_name = "DIR")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
     directory: Option<PathBuf>,
 }
 
-/// What to do about evidence.
+/// What to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
@@ -37,16 +37,16 @@ pub(crate) enum Verb {
     On,
     /// End.
     Off,
-    /// Keep none for now.
+    /// Pause.
     Pause,
-    /// Go on in the same directory.
+    /// Resume in the same directory.
     Resume,
-    /// Say how things stand.
+    /// Report the state.
     #[default]
     Status,
 }
 
-/// How things stand.
+/// The state of capturing.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct CaptureState {
     /// `on`, `off` or `paused`.
@@ -54,7 +54,7 @@ pub(crate) struct CaptureState {
     /// Where the files are.
     #[serde(skip_serializing_if = "Option::is_none")]
     directory: Option<PathBuf>,
-    /// How many actions have evidence there.
+    /// How many actions were captured there.
     sets: u32,
 }
 
@@ -62,9 +62,10 @@ impl Action for Capture {
     const NAME: &'static str = "capture";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire capture on --directory evidence", "Keep evidence of every action from now on."),
-        Example::new("tabwire capture off", "Keep none any more."),
+        Example::new("tabwire capture on --directory captures", "Capture every action from now on."),
+        Example::new("tabwire capture off", "Stop capturing."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = CaptureState;
 
     fn needs(&self) -> Needs {
@@ -78,48 +79,52 @@ impl Action for Capture {
     }
 
     async fn run(self, context: &Context) -> Result<CaptureState, Failure> {
-        let book = context.browser.evidence();
+        let store = context.browser.captures();
         if self.directory.is_some() && self.verb != Verb::On {
-            return Err(Failure::new(ErrorCode::BadArgs, "A directory is chosen when capturing begins.")
-                .with_hint("Give it with `tabwire capture on --directory DIR`."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`directory` is only for the verb `on`.")
+                .with_remedy(Remedy::new(
+                    "Run {} with the directory.",
+                    [Step::action("capture").with("verb", "on")],
+                )));
         }
-        let before = book.standing();
-        match (self.verb, before.gathering) {
+        let before = store.status();
+        match (self.verb, before.mode) {
             (Verb::Status, _) => {}
-            (Verb::On, Gathering::Off) => book.turn_on(&*context.files, self.directory.as_deref())?,
-            (Verb::Off, Gathering::On | Gathering::Paused) => {
-                book.set(Gathering::Off);
-                return Ok(CaptureState::of(Standing { gathering: Gathering::Off, ..before }));
+            (Verb::On, CaptureMode::Off) => store.turn_on(&*context.files, self.directory.as_deref())?,
+            (Verb::Off, CaptureMode::On | CaptureMode::Paused) => {
+                store.set(CaptureMode::Off);
+                return Ok(CaptureState::of(CaptureStatus { mode: CaptureMode::Off, ..before }));
             }
-            (Verb::Pause, Gathering::On) => book.set(Gathering::Paused),
-            (Verb::Resume, Gathering::Paused) => book.set(Gathering::On),
+            (Verb::Pause, CaptureMode::On) => store.set(CaptureMode::Paused),
+            (Verb::Resume, CaptureMode::Paused) => store.set(CaptureMode::On),
             (_, state) => return Err(wrong_moment(state)),
         }
-        Ok(CaptureState::now(book))
+        Ok(CaptureState::now(store))
     }
 }
 
-fn wrong_moment(state: Gathering) -> Failure {
-    let (message, hint) = match state {
-        Gathering::Off => ("Capturing is off.", "Begin with `tabwire capture on`."),
-        Gathering::On => ("Capturing is on already.", "End it with `tabwire capture off`, or pause it."),
-        Gathering::Paused => ("Capturing is paused.", "Go on with `tabwire capture resume`, or end it."),
+fn wrong_moment(state: CaptureMode) -> Failure {
+    let (message, verb) = match state {
+        CaptureMode::Off => ("Capturing is off.", "on"),
+        CaptureMode::On => ("Capturing is on.", "off"),
+        CaptureMode::Paused => ("Capturing is paused.", "resume"),
     };
-    Failure::new(ErrorCode::NotActionable, message).with_hint(hint)
+    Failure::new(ErrorCode::NotActionable, message)
+        .with_remedy(Remedy::new("Run {} first.", [Step::action("capture").with("verb", verb)]))
 }
 
 impl CaptureState {
-    fn now(book: &EvidenceBook) -> Self {
-        Self::of(book.standing())
+    fn now(store: &CaptureStore) -> Self {
+        Self::of(store.status())
     }
 
-    fn of(standing: Standing) -> Self {
-        let state = match standing.gathering {
-            Gathering::Off => "off",
-            Gathering::On => "on",
-            Gathering::Paused => "paused",
+    fn of(status: CaptureStatus) -> Self {
+        let state = match status.mode {
+            CaptureMode::Off => "off",
+            CaptureMode::On => "on",
+            CaptureMode::Paused => "paused",
         };
-        Self { state: state.to_owned(), directory: standing.directory, sets: standing.sets }
+        Self { state: state.to_owned(), directory: status.directory, sets: status.sets }
     }
 }
 

@@ -3,25 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, TabId};
 use tabwire_cdp::{Feed, TargetInfo};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure, TabId};
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::element::{Element, TargetArguments};
-use crate::keyboard::PRIMARY;
+use crate::action::arguments::PointingArguments;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::{Element, TargetArguments};
+use crate::input::keyboard::PRIMARY;
+use crate::input::mouse::{Click as Clicking, MouseButton, modifier_bits};
 use crate::limits::NEW_TAB_PATIENCE;
 use crate::page::Page;
-use crate::pointer::{Click as Clicking, MouseButton, modifier_bits};
-use crate::pointing::PointingArguments;
-use crate::settle::Watch;
+use crate::settle::InputAction;
 
 /// Click an element.
 ///
-/// Waits until it is there, visible, still, enabled and not covered, scrolls to it, clicks it as a hand would, and
-/// says what changed.
+/// Waits until the element is attached, visible, stable, enabled and uncovered, scrolls it into view, clicks it with
+/// the mouse, and reports what changed.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Click {
     #[command(flatten)]
@@ -52,7 +52,7 @@ impl Action for Click {
     const NAME: &'static str = "click";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire click e3", "Click what the last snapshot called e3."),
+        Example::new("tabwire click e3", "Click the element that has the ref e3 in the last snapshot."),
         Example::new(
             "tabwire click 'role=button[name=\"Sign in\"]'",
             "Click by role and name, without a snapshot.",
@@ -60,41 +60,42 @@ impl Action for Click {
         Example::new("tabwire click text=Next --snapshot", "Click, and see what changed."),
         Example::new("tabwire click e7 --new-tab", "Open a link in a new tab."),
     ];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("Click an element: a ref (e12) of a snapshot, or a selector: CSS, text=, role=button[name=\"Pay\"], label=, placeholder=, testid=, xpath=");
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         if !(1..=3).contains(&self.count) {
-            return Err(Failure::new(ErrorCode::BadArgs, "A click is done one to three times in a row."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`count` must be 1, 2 or 3."));
         }
         let page = context.page().await?;
         let mut modifiers = self.pointing.bits();
         if self.new_tab {
             modifiers |= modifier_bits(&[PRIMARY]);
         }
-        let watch = Watch::arm(&page, &context.browser);
+        let action = InputAction::on(context, &page);
         let opened = self.new_tab.then(|| context.browser.opened());
         let element =
             page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
         let clicking = Clicking {
-            point: element.prepared.point,
+            point: element.info.point,
             button: self.button,
             count: self.count,
             modifiers,
             forced: self.pointing.force,
         };
-        let mut changes = click_element(context, &page, &element, &clicking, watch).await?;
+        let mut changes = click_element(action, &element, &clicking).await?;
         if let Some(opened) = opened.filter(|_| changes.new_tabs.is_empty()) {
             changes.new_tabs.push(await_tab(context, &page, opened, &element).await?);
         }
-        Ok(Acted { did: "clicked".to_owned(), element: Some(element.description()), changes })
+        Ok(ActionResult { did: "clicked".to_owned(), element: Some(element.description()), changes })
     }
 }
 
-/// Waits for the tab that a click was to open; the browser opens it on its own time.
+/// Waits for the tab that a click with `new_tab` opens. The browser opens it asynchronously.
 async fn await_tab(
     context: &Context,
     page: &Page,
@@ -113,33 +114,33 @@ async fn await_tab(
     let found =
         page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
     let Some(info) = found else {
-        let message = format!("{} was clicked for a new tab, but opened none.", element.description());
-        return Err(Failure::new(ErrorCode::NotActionable, message).with_hint("Only links open in new tabs."));
+        let message = format!("A click on {} with `new_tab` opened no tab.", element.description());
+        return Err(Failure::new(ErrorCode::NotActionable, message)
+            .with_remedy("Only links open in new tabs. Click it without `new_tab`."));
     };
     // Taken up at once, so that what it does first is seen; its loss is told when it is used.
-    let _ = context.browser.page_of(&info.target_id).await;
-    Ok(context.browser.tab_of_target(&info.target_id))
+    let _ = context.browser.page_for(&info.target_id).await;
+    Ok(context.browser.tab_id_of_target(&info.target_id))
 }
 
 /// Clicks an element that is ready, and settles.
 pub(crate) async fn click_element(
-    context: &Context,
-    page: &Page,
+    mut action: InputAction<'_>,
     element: &Element,
     clicking: &Clicking,
-    mut watch: Watch,
-) -> Result<crate::changes::Changes, Failure> {
-    watch.was_at_element(element, page);
-    let mut hands = page.take_hands(context.deadline).await?;
+) -> Result<crate::action::result::Changes, Failure> {
+    action.set_element(element);
+    let (page, context) = (action.page().clone(), action.context());
+    let mut input = page.lock_input(context.deadline).await?;
     if !clicking.forced {
-        page.reach_element(element, &mut hands, context.deadline).await?;
+        page.ensure_hit_target(element, &mut input, context.deadline).await?;
     }
     page.check_point(clicking.point, context.deadline).await?;
-    hands.point = clicking.point;
+    input.point = clicking.point;
     let replies = page.begin_click(clicking, context.deadline);
     let ends = json!({"after": "mouseup", "count": clicking.count});
-    let rest = watch.begin_rest(page, element, ends, context.deadline);
-    let clicked = page.answered(replies).await;
-    drop(hands);
-    Ok(watch.finish(context, page, clicked, rest).await?.changes)
+    let report = action.request_report(element, ends);
+    let clicked = page.wait_all(replies).await;
+    drop(input);
+    Ok(action.finish(clicked, report).await?.changes)
 }

@@ -3,26 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::driver::Place;
-use crate::keyboard::Chord;
+use crate::action::arguments::OptionalTarget;
+use crate::action::context::Context;
+use crate::action::result::{BareValue, Changes};
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::cdp::CommandTarget;
+use crate::input::keyboard::Chord;
 use crate::limits::SETUP_DEADLINE;
-use crate::optional_target::OptionalTarget;
 use crate::page::Page;
+use crate::settle::InputAction;
 use crate::snapshot::enclose;
 
 /// Read the clipboard, write it, or paste it.
 ///
-/// The page's address is granted the clipboard for as long as that takes. Pasting goes to the element that has the
-/// focus unless a target is given; with a text, that is put on the clipboard first.
+/// The page's origin has the clipboard permission while the action runs. `paste` pastes into the focused element, or
+/// into the target. With a text, `paste` writes that to the clipboard first.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Clipboard {
     /// What to do.
@@ -31,7 +30,7 @@ pub(crate) struct Clipboard {
     /// The text to write.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     text: Option<String>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -42,11 +41,11 @@ pub(crate) struct Clipboard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
-    /// Say what is on it.
+    /// Print its text.
     Read,
-    /// Put a text on it.
+    /// Write a text to it.
     Write,
-    /// Put what is on it where the keys go.
+    /// Paste it.
     Paste,
 }
 
@@ -55,7 +54,7 @@ pub(crate) enum What {
 pub(crate) struct Used {
     /// What was done.
     what: What,
-    /// What is on it, when that was asked.
+    /// The clipboard's text, for `read`.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     /// The element it was pasted into.
@@ -71,9 +70,10 @@ impl Action for Clipboard {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire clipboard read", "Print what is on the clipboard."),
-        Example::new("tabwire clipboard write 'two words'", "Put a text there."),
+        Example::new("tabwire clipboard write 'two words'", "Write a text to it."),
         Example::new("tabwire clipboard paste --target e4", "Paste it into a field."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State);
     type Output = Used;
 
     fn needs(&self) -> Needs {
@@ -95,14 +95,14 @@ impl Action for Clipboard {
                 Ok(self.used(Some(text), None, Changes::default()))
             }
             What::Paste => {
-                let deed = Deed::on(context, &page);
+                let action = InputAction::on(context, &page);
                 let target = self.target.given()?;
-                let element = page.attend(target.as_ref(), context.deadline).await?;
-                let hands = page.take_hands(context.deadline).await?;
+                let element = page.key_target(target.as_ref(), context.deadline).await?;
+                let input = page.lock_input(context.deadline).await?;
                 let pasted = page.press_chords(&[Chord::primary('v')], 0, context.deadline).await;
-                drop(hands);
-                let changes = deed.settle(&element, pasted, json!({})).await?.changes;
-                Ok(self.used(None, element.words(), changes))
+                drop(input);
+                let changes = action.settle(&element, pasted, json!({})).await?.changes;
+                Ok(self.used(None, element.label(), changes))
             }
         }
     }
@@ -112,10 +112,10 @@ impl Clipboard {
     fn check(&self) -> Result<(), Failure> {
         let bad = |message: &str| Err(Failure::new(ErrorCode::BadArgs, message));
         match (self.what, &self.text) {
-            (What::Read, Some(_)) => bad("Reading the clipboard takes no text."),
-            (What::Write, None) => bad("There is no text to write."),
+            (What::Read, Some(_)) => bad("`read` takes no text."),
+            (What::Write, None) => bad("`write` needs a text."),
             (What::Read | What::Write, _) if self.target.target.is_some() => {
-                bad("Only pasting takes a target.")
+                bad("Only `paste` takes a target.")
             }
             _ => self.target.given().map(|_| ()),
         }
@@ -165,11 +165,11 @@ async fn set_permission(
     if let Some(jar) = context.browser.context_of(page.target()) {
         params["browserContextId"] = json!(jar);
     }
-    let set = page.driver().command(&Place::Browser, "Browser.setPermission", &params, deadline);
+    let set = page.session().command(&CommandTarget::Browser, "Browser.setPermission", &params, deadline);
     set.await.map(|_| ()).map_err(CdpError::into_failure)
 }
 
-/// The text without what nobody sees, line breaks and tabs kept.
+/// The text without invisible characters; line breaks and tabs stay.
 fn seen(text: &str) -> String {
     let is_unseen = |letter: char| {
         (letter.is_control() && letter != '\n' && letter != '\t')

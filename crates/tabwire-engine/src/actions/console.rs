@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::console_log::{ConsoleEntry, Reader};
-use crate::context::Context;
-use crate::frame_policy::LeftOut;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::frames::policy::OmittedSites;
 use crate::limits::CONSOLE_TOLD;
+use crate::page::console::{ConsoleEntry, Reader};
 use crate::snapshot::{LinkTarget, PageText, enclose};
 
-/// Show what the page wrote to its console since the last call, errors nobody caught included.
+/// Show new console lines of the page since the last call, uncaught errors included.
 ///
-/// So are lines that the browser writes: requests that failed, what was forbidden, what is out of date.
+/// Includes lines that the browser writes: failed requests, blocked content, deprecations.
 /// Works while a dialog is open.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Console {
@@ -33,21 +33,21 @@ pub(crate) struct Console {
 /// How much of the console is wanted.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct ConsoleArguments {
-    /// Everything that is still held, not only what is new.
+    /// All lines that are still kept, not only new ones.
     #[arg(long)]
     #[serde(default)]
     all: bool,
-    /// Forget everything afterwards.
+    /// Clear the lines afterwards.
     #[arg(long)]
     #[serde(default)]
     clear: bool,
-    /// Lines at most, the newest; 100 unless told.
+    /// The maximum of lines, the newest ones; 100 by default.
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
 }
 
-/// How grave a line is.
+/// The level of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
@@ -57,9 +57,9 @@ pub(crate) enum Level {
     Warning,
     /// Information.
     Info,
-    /// Everything else a page logs.
+    /// Other lines of a page.
     Log,
-    /// For who wrote the page.
+    /// Debugging output.
     Debug,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct ConsoleLines {
     lines: Vec<ConsoleEntry>,
     /// How many lines of each level the page has written since it was taken up or cleared.
     counts: BTreeMap<String, u64>,
-    /// New lines that are not in this answer: too many, or no longer held.
+    /// New lines that are not in this result: above the limit, or no longer kept.
     left_out: u64,
 }
 
@@ -90,9 +90,10 @@ impl Action for Console {
     const NAME: &'static str = "console";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire console", "Print what is new on the page's console."),
-        Example::new("tabwire console --all --level error", "Print all errors that are still held."),
+        Example::new("tabwire console", "Print new lines of the page's console.").in_skill(),
+        Example::new("tabwire console --all --level error", "Print all errors that are still kept."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {
@@ -115,15 +116,15 @@ pub(crate) async fn read_console(
 ) -> Result<ConsoleLines, Failure> {
     let limit = extent.limit.unwrap_or(CONSOLE_TOLD);
     if limit == 0 {
-        return Err(Failure::new(ErrorCode::BadArgs, "No lines at all are of no use.")
-            .with_hint("Give a limit of at least 1."));
+        return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1.")
+            .with_remedy("Raise `limit` or leave it out."));
     }
     let page = context.page().await?;
-    let mut log = page.record().console();
+    let mut log = page.state().console();
     let since = if extent.all { log.cleared() } else { log.told(reader) };
     let dropped = log.dropped_since(since);
-    let policy = page.driver().policy();
-    let (mut wanted, mut withheld) = (Vec::new(), LeftOut::default());
+    let policy = page.session().policy();
+    let (mut wanted, mut withheld) = (Vec::new(), OmittedSites::default());
     for entry in log.since(since).filter(|entry| fits(entry)) {
         match entry.refused_by(policy) {
             Some(url) => withheld.add(url),
@@ -176,14 +177,14 @@ impl Render for ConsoleLines {
         }
         let mut text = enclose(&heading, &body);
         if self.left_out > 0 {
-            text.push_str(&format!("{} older lines left out; more with --limit", self.left_out));
+            text.push_str(&format!("{} older lines left out; raise `limit` for more", self.left_out));
         }
         text.truncate(text.trim_end().len());
         text
     }
 
     fn bare(&self) -> Option<BareValue> {
-        let cut = format!("{} older lines are not listed; raise --limit for more.", self.left_out);
+        let cut = format!("{} older lines are not listed; raise `limit` for more.", self.left_out);
         let lines = self.lines.iter().map(|line| line.text.clone());
         Some(BareValue::lines(lines).with_cut((self.left_out > 0).then_some(cut)))
     }

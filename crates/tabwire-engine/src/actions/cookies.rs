@@ -4,21 +4,23 @@ mod wish;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::cookie::{Cookie, SameSite};
-use crate::cookie_jar::CookieScope;
-use crate::cookie_view::CookieView;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{
+    Action, CellFormat, Column, Effect, Example, Render, ResultTable, ToolGroup, ToolOptions, ToolResult,
+};
 use crate::page::Page;
+use crate::storage::cookie::{Cookie, SameSite};
+use crate::storage::jar::CookieScope;
+use crate::storage::view::CookieView;
 
 /// List, show, set and clear cookies.
 ///
-/// Without a scope those of the page are meant, the ones its server is sent. Values are secrets: `list` shows them
-/// only with --values, `get` shows the one that is asked for.
+/// The scope is the cookies that the page's server receives, unless a domain, a URL or --all is given. `list` shows
+/// values only with --values; `get` shows the value of one cookie.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Cookies {
     /// What to do.
@@ -32,14 +34,14 @@ pub(crate) struct Cookies {
     /// The value to set.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     value: Option<String>,
-    /// Only those of this host and the hosts below it; for set, the hosts it is sent to.
+    /// Only cookies of this host and its subdomains; for `set`, the cookie's domain.
     #[arg(long, conflicts_with_all = ["url", "all"])]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "domain"))]
     domain: Option<String>,
-    /// Only those that are sent to this address; for set, the address it is for.
+    /// Only cookies that are sent to this URL; for `set`, the URL it is for.
     #[arg(long, conflicts_with = "all")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "url"))]
@@ -51,13 +53,14 @@ pub(crate) struct Cookies {
     /// Show values in a list.
     #[arg(long)]
     #[serde(default)]
+    #[schemars(extend("x-secret" = "reveals"))]
     values: bool,
     /// For set: the paths it is sent to.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]
     path: Option<String>,
-    /// For set: when it ends, in seconds since 1970; with the browser if left out.
+    /// For set: when it expires, in seconds since 1970; a session cookie by default.
     #[arg(long, value_name = "SECONDS", conflicts_with = "max_age")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     expires: Option<f64>,
@@ -80,7 +83,7 @@ pub(crate) struct Cookies {
     /// For set: the site of the pages in which it is sent, for a partitioned cookie: https://example.org.
     #[arg(long, value_name = "SITE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "origin"))]
+    #[schemars(extend("x-carries" = "origin", "x-log" = "hidden"))]
     partition: Option<String>,
 }
 
@@ -95,7 +98,7 @@ pub(crate) enum Verb {
     Get,
     /// Set one.
     Set,
-    /// Remove some, or all with --all.
+    /// Remove some, or all.
     Clear,
 }
 
@@ -120,6 +123,23 @@ impl Action for Cookies {
         Example::new("tabwire cookies set theme dark --max-age 3600", "Set one for an hour."),
         Example::new("tabwire cookies clear --domain example.org", "Remove a site's cookies."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).returning(ToolResult::Data);
+    const TABLE: Option<ResultTable> = Some(ResultTable {
+        rows: "cookies",
+        columns: &[
+            Column::new("NAME", "name"),
+            Column::new("VALUE", "value"),
+            Column::new("BYTES", "bytes"),
+            Column::new("DOMAIN", "domain"),
+            Column::new("PATH", "path"),
+            Column::new("HTTP ONLY", "http_only").with(CellFormat::Yes),
+            Column::new("SECURE", "secure").with(CellFormat::Yes),
+            Column::new("SAME SITE", "same_site"),
+        ],
+        empty: "no cookies here",
+        notes: &[("others", "more of other sites (--all)")],
+    });
+    const HAS_SECRET_RESULT: bool = true;
     type Output = CookiesAnswer;
 
     fn needs(&self) -> Needs {
@@ -141,7 +161,7 @@ impl Action for Cookies {
 }
 
 impl Cookies {
-    /// Refuses what does not go together.
+    /// Rejects parameters that exclude each other.
     fn check(&self) -> Result<(), Failure> {
         let is_set = self.verb == Verb::Set;
         let for_set = self.path.is_some()
@@ -154,34 +174,34 @@ impl Cookies {
             || self.value.is_some();
         if for_set && !is_set {
             return Err(bad(
-                "A value and attributes are only for `set`.",
-                "Use `tabwire cookies set NAME VALUE`.",
+                "`value` and cookie attributes are only for the verb `set`.",
+                "Use the verb `set`, or leave them out.",
             ));
         }
         if u8::from(self.domain.is_some()) + u8::from(self.url.is_some()) + u8::from(self.all) > 1 {
-            return Err(bad("--domain, --url and --all do not go together.", "Give one of them."));
+            return Err(bad("`domain`, `url` and `all` exclude each other.", "Give one of them."));
         }
         if let Some(url) = &self.url {
             wish::web_address(url)?;
         }
         match self.verb {
-            Verb::List if self.name.is_some() => {
-                Err(bad("`list` takes no name.", "Use `tabwire cookies get NAME`."))
-            }
-            Verb::Get if self.name.is_none() => {
-                Err(bad("`get` needs the cookie's name.", "Use `tabwire cookies list` for the names."))
-            }
+            Verb::List if self.name.is_some() => Err(bad("`list` takes no name.", "Use the verb `get`.")),
+            Verb::Get if self.name.is_none() => Err(bad(
+                "`get` needs the cookie's name.",
+                Remedy::new("Run {} for the names.", [Step::action("cookies")]),
+            )),
             Verb::Clear
                 if self.name.is_none() && self.domain.is_none() && self.url.is_none() && !self.all =>
             {
                 Err(bad(
-                    "`clear` needs to know what to clear.",
-                    "Give a NAME, --domain, --url, or --all for every cookie of the browser.",
+                    "`clear` needs a name or a scope.",
+                    Remedy::new(
+                        "Give a name, {} or {}; {} clears every cookie of the browser.",
+                        [Step::argument("domain"), Step::argument("url"), Step::argument("all")],
+                    ),
                 ))
             }
-            Verb::Set if self.all => {
-                Err(bad("A cookie cannot be set for all sites.", "Give --url or --domain."))
-            }
+            Verb::Set if self.all => Err(bad("`set` does not take `all`.", set_scope())),
             _ => Ok(()),
         }
     }
@@ -217,8 +237,10 @@ impl Cookies {
         if cookies.is_empty() && self.name.is_some() {
             let name = self.name.as_deref().unwrap_or_default();
             let message = format!("There is no cookie {name:?} here.");
-            return Err(Failure::new(ErrorCode::NotActionable, message)
-                .with_hint("Run `tabwire cookies list --all` to see all names and the hosts they are for."));
+            return Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(Remedy::new(
+                "Run {} for all names and their hosts.",
+                [Step::action("cookies").with("all", true)],
+            )));
         }
         Ok(cookies)
     }
@@ -235,7 +257,7 @@ impl Cookies {
     }
 
     async fn set(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
-        let cookie = self.to_cookie(&page.place(context.deadline).await?.url)?;
+        let cookie = self.to_cookie(&page.info(context.deadline).await?.url)?;
         let refused = page.set_cookies(std::slice::from_ref(&cookie), context.deadline).await?;
         let (kept, _) = page.cookies(&CookieScope::All, context.deadline).await?;
         let kept = kept.iter().find(|kept| {
@@ -251,18 +273,23 @@ impl Cookies {
             }
             None => {
                 let message =
-                    format!("The browser did not take the cookie {:?} for {}.", cookie.name, cookie.domain);
-                Err(Failure::new(ErrorCode::NotActionable, message).with_hint(
-                    "Check that the domain is no public suffix, that a `__Host-` or `__Secure-` name is --secure \
-                     (`__Host-` with path / and no --domain), and that name and value have at most 4096 bytes.",
+                    format!("The browser rejected the cookie {:?} for {}.", cookie.name, cookie.domain);
+                Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(
+                    "Check that the domain is no public suffix, that a `__Host-` or `__Secure-` name is `secure` \
+                     (`__Host-` with path / and no `domain`), and that name and value have at most 4096 bytes.",
                 ))
             }
         }
     }
 }
 
-fn bad(message: &str, hint: &str) -> Failure {
-    Failure::new(ErrorCode::BadArgs, message).with_hint(hint)
+/// Names the parameters that say for which host a cookie is set.
+fn set_scope() -> Remedy {
+    Remedy::new("Give {} or {}.", [Step::argument("url"), Step::argument("domain")])
+}
+
+fn bad(message: &str, remedy: impl Into<Remedy>) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy)
 }
 
 impl Render for CookiesAnswer {
@@ -275,7 +302,7 @@ impl Render for CookiesAnswer {
             Verb::List | Verb::Get => {}
         }
         if let Some(others) = self.others.filter(|others| *others > 0) {
-            lines.push(format!("({others} more of other sites: --all)"));
+            lines.push(format!("({others} more of other sites; `all` lists them)"));
         }
         lines.join("\n")
     }

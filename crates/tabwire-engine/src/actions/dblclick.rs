@@ -2,17 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
+use crate::action::arguments::PointingArguments;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::actions::click_element;
-use crate::context::Context;
-use crate::element::TargetArguments;
-use crate::pointer::{Click, MouseButton};
-use crate::pointing::PointingArguments;
-use crate::settle::Watch;
+use crate::input::element::TargetArguments;
+use crate::input::mouse::{Click, MouseButton};
+use crate::settle::InputAction;
 
 /// Double-click an element.
 ///
@@ -36,26 +36,27 @@ impl Action for Dblclick {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire dblclick e9", "Click twice, as to open or to select a word.")];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         let page = context.page().await?;
-        let watch = Watch::arm(&page, &context.browser);
+        let action = InputAction::on(context, &page);
         let element =
             page.prepare(&self.target, "click", self.pointing.request(true), context.deadline).await?;
         let modifiers = self.pointing.bits();
         let clicking = Click {
-            point: element.prepared.point,
+            point: element.info.point,
             button: self.button,
             count: 2,
             modifiers,
             forced: self.pointing.force,
         };
-        let changes = click_element(context, &page, &element, &clicking, watch).await?;
-        Ok(Acted { did: "double-clicked".to_owned(), element: Some(element.description()), changes })
+        let changes = click_element(action, &element, &clicking).await?;
+        Ok(ActionResult { did: "double-clicked".to_owned(), element: Some(element.description()), changes })
     }
 }

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::CdpError;
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::dialog::Dialog as OpenDialog;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::page::dialog::Dialog as OpenDialog;
 
 /// Answer the dialog that the page has open, or show it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct Dialog {
     /// What to type into a prompt before accepting it.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     text: Option<String>,
 }
 
@@ -55,6 +55,7 @@ impl Action for Dialog {
         Example::new("tabwire dialog accept --text Anna", "Type into a prompt and accept it."),
         Example::new("tabwire dialog dismiss", "Say no."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     type Output = Answered;
 
     fn needs(&self) -> Needs {
@@ -63,20 +64,21 @@ impl Action for Dialog {
 
     async fn run(self, context: &Context) -> Result<Answered, Failure> {
         let page = context.tab_page().await?;
-        let dialog = page.record().dialog().borrow().clone();
+        let dialog = page.state().dialog().borrow().clone();
         if self.answer == Answer::Show {
             return Ok(Answered { dialog, answer: self.answer });
         }
         let Some(open) = dialog else {
             return Err(Failure::new(ErrorCode::NotActionable, "The page has no open dialog.")
-                .with_hint("It may have been answered already; go on."));
+                .with_remedy("It may have been answered already; go on."));
         };
         if self.text.is_some() && open.kind != "prompt" {
             let message = format!("A dialog of the kind {} takes no text.", open.kind);
-            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Leave --text out."));
+            return Err(Failure::new(ErrorCode::BadArgs, message)
+                .with_remedy(Remedy::new("Leave {} out.", [Step::argument("text")])));
         }
         if self.answer == Answer::Accept && open.url.starts_with("http") {
-            page.driver().policy().check(&open.url, Capability::Act)?;
+            page.session().policy().check(&open.url, Capability::Act)?;
         }
         let mut params = json!({"accept": self.answer == Answer::Accept});
         if let Some(text) = self.text.or_else(|| open.default_prompt.clone()) {
@@ -84,7 +86,7 @@ impl Action for Dialog {
         }
         match page.begin("Page.handleJavaScriptDialog", &params, context.deadline).await {
             // Another client was faster; the dialog is gone, which is what was wanted (F12).
-            Ok(_) | Err(CdpError::Protocol { .. }) => page.record().dialog_answered(),
+            Ok(_) | Err(CdpError::Protocol { .. }) => page.state().dialog_closed(),
             Err(error) => return Err(error.into_failure()),
         }
         Ok(Answered { dialog: Some(open), answer: self.answer })

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_image::limits::LONGEST_SIDE;
-use tabwire_image::{Difference, Encoding, ImageError, Part, Picture};
+use tabwire_image::{Difference, Encoding, Image, ImageError, Region};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::screenshot::{photograph, pixels};
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::element::Rectangle;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
+use crate::input::element::Rectangle;
 use crate::page::Page;
-use crate::reading::PartArguments;
+use crate::read::PartArguments;
 use crate::snapshot::{Baseline, Comparison, Extent, SnapshotRequest, enclose, harmless_lines};
 
 /// Tell what is different from before: in the snapshot, or in a picture of the page.
@@ -126,6 +126,7 @@ impl Action for Diff {
         Example::new("tabwire diff snapshot before.txt", "Compare with what was kept."),
         Example::new("tabwire diff screenshot before.png -o difference.png", "Compare pictures."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = Compared;
 
     fn needs(&self) -> Needs {
@@ -153,9 +154,10 @@ impl Action for Diff {
 }
 
 fn no_picture() -> Failure {
-    Failure::new(ErrorCode::BadArgs, "There is no picture to compare with.").with_hint(
-        "Make one with `tabwire screenshot --output FILE` and give it: `tabwire diff screenshot FILE`.",
-    )
+    Failure::new(ErrorCode::BadArgs, "There is no picture to compare with.").with_remedy(Remedy::new(
+        "Write one with {}, and give its path.",
+        [Step::action("screenshot").with("output", "FILE")],
+    ))
 }
 
 impl Diff {
@@ -173,7 +175,7 @@ impl Diff {
                 return bad("A baseline is either compared with or saved.");
             }
             What::Screenshot if self.save.is_some() => {
-                return bad("A picture is saved with `tabwire screenshot --output FILE`.");
+                return bad("`save` is only for snapshots; `screenshot` writes an image file.");
             }
             What::Screenshot if self.baseline.is_none() => return Err(no_picture()),
             _ => {}
@@ -201,8 +203,10 @@ impl Diff {
         let worked = tokio::task::spawn_blocking(work).await;
         let lost = |error| Failure::new(ErrorCode::Internal, format!("The pictures were lost: {error}."));
         let found = worked.map_err(lost)?.map_err(|error| {
-            Failure::new(ErrorCode::BadArgs, error.to_string())
-                .with_hint("The baseline must be a PNG, as `tabwire screenshot --output FILE.png` writes it.")
+            Failure::new(ErrorCode::BadArgs, error.to_string()).with_remedy(Remedy::new(
+                "The baseline must be a PNG, as {} writes it.",
+                [Step::action("screenshot").with("output", "FILE.png")],
+            ))
         })?;
         let picture = match found.file {
             Some(file) => Some(context.files.write(
@@ -213,14 +217,14 @@ impl Diff {
             )?),
             None => None,
         };
-        let Difference { changed, total, parts, .. } = found.difference;
+        let Difference { changed, total, regions, .. } = found.difference;
         Ok(Compared::Screenshot(PictureChange {
             same: changed == 0,
             changed_pixels: changed,
             ratio: ratio(changed, total),
             baseline_size: found.before,
             size: found.now,
-            boxes: parts.iter().map(|Part { x, y, width, height }| (*x, *y, *width, *height)).collect(),
+            boxes: regions.iter().map(|Region { x, y, width, height }| (*x, *y, *width, *height)).collect(),
             picture,
         }))
     }
@@ -236,19 +240,19 @@ struct Found {
 
 /// Compares in the baseline's own scale: every pixel of the screen, or shrunk as screenshots are.
 fn compare(before: &[u8], now: &[u8], seen: Rectangle, tolerance: u8) -> Result<Found, ImageError> {
-    let (before, mut now) = (Picture::from_png(before)?, Picture::from_png(now)?);
-    let size = |picture: &Picture| (picture.width(), picture.height());
+    let (before, mut now) = (Image::from_png(before)?, Image::from_png(now)?);
+    let size = |picture: &Image| (picture.width(), picture.height());
     if size(&before) != size(&now) {
         let (width, height) = (pixels(seen.width).min(now.width()), pixels(seen.height).min(now.height()));
-        let (width, height) = Picture::size_within(width, height, LONGEST_SIDE);
+        let (width, height) = Image::size_within(width, height, LONGEST_SIDE);
         now = now.resized(width, height)?;
     }
     let difference = before.compare(&now, tolerance);
-    let file = if difference.changed > 0 { Some(difference.picture.encode(Encoding::Png)?) } else { None };
+    let file = if difference.changed > 0 { Some(difference.image.encode(Encoding::Png)?) } else { None };
     Ok(Found { before: size(&before), now: size(&now), difference, file })
 }
 
-/// Part of a whole, to the millionth.
+/// A share of a whole, rounded to a millionth.
 #[expect(clippy::cast_precision_loss, reason = "pictures have far fewer pixels than that matters for")]
 fn ratio(part: u64, whole: u64) -> f64 {
     (part as f64 / whole.max(1) as f64 * 1e6).round() / 1e6
@@ -272,8 +276,10 @@ async fn compare_baseline(context: &Context, page: &Page, path: &Path) -> Result
     let content = context.files.read(path)?;
     let before = std::str::from_utf8(&content).ok().and_then(Baseline::parse).ok_or_else(|| {
         let message = format!("{} is no baseline of a snapshot.", path.display());
-        Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Write one with `tabwire diff snapshot --save FILE`.")
+        Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+            "Write one with {}.",
+            [Step::action("diff").with("what", "snapshot").with("save", "FILE")],
+        ))
     })?;
     let now = present(context, page).await?;
     let changes = before.changes_to(&now);
@@ -289,7 +295,10 @@ async fn compare_last(context: &Context, page: &Page) -> Result<Compared, Failur
     let (same, changes) = match comparison {
         Comparison::Unknown => {
             return Err(Failure::new(ErrorCode::NotActionable, "No snapshot of this page has been taken.")
-                .with_hint("Take one with `tabwire snapshot`, or compare with a baseline file."));
+                .with_remedy(Remedy::new(
+                    "Run {} first, or compare with a baseline file.",
+                    [Step::action("snapshot")],
+                )));
         }
         Comparison::Same => (true, Some(Vec::new())),
         Comparison::Different(changes) => {
@@ -305,7 +314,7 @@ impl Render for Compared {
             Self::Saved { path, lines } => format!("{}\n{lines} lines", path.display()),
             Self::Snapshot(SnapshotChange { same: true, .. }) => "nothing is different".to_owned(),
             Self::Snapshot(SnapshotChange { changes: None, .. }) => {
-                "nearly everything is different; see it with `tabwire snapshot`".to_owned()
+                "nearly everything is different; use `snapshot`".to_owned()
             }
             Self::Snapshot(SnapshotChange { changes: Some(changes), .. }) => {
                 // A baseline comes from a file: nobody knows who wrote it.

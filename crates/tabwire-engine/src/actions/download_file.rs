@@ -6,23 +6,23 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure, FrameId};
 
-use crate::action::{Action, Effect, Example, Render};
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::actions::click::click_element;
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::download_keeper::size_reason;
-use crate::download_log::{Download, DownloadState};
-use crate::download_story::{DownloadStory, await_end};
-use crate::download_tab::{DownloadTab, not_downloaded};
-use crate::element::TargetArguments;
+use crate::download::log::{Download, DownloadState};
+use crate::download::manager::size_reason;
+use crate::download::tab::{DownloadTab, not_downloaded};
+use crate::download::wait::{StartedDownloads, await_end};
+use crate::input::element::TargetArguments;
+use crate::input::mouse::Click;
 use crate::limits::{DOWNLOAD_BEGINS, DOWNLOAD_BYTES};
 use crate::page::Page;
-use crate::pointer::Click;
-use crate::settle::Watch;
+use crate::settle::InputAction;
 
 /// Download a file, by its address or by clicking an element.
 ///
@@ -88,12 +88,15 @@ impl Action for DownloadFile {
     const NAME: &'static str = "download_file";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire download-file e8", "Click a link and keep what it downloads."),
+        Example::new("tabwire download-file e8", "Click a link and keep what it downloads.").in_skill(),
         Example::new(
             "tabwire download-file --url /report.pdf --path report.pdf",
             "Fetch an address with the page's login.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
+        .described("Download a file by its URL, or by clicking an element")
+        .with_timeout();
     type Output = Downloaded;
 
     fn needs(&self) -> Needs {
@@ -117,7 +120,7 @@ impl Action for DownloadFile {
             Wanted::Element(target) => self.click(context, &page, &target).await?,
             Wanted::Address(address) => {
                 let address: Address =
-                    page.call("address", &json!({"url": address}), context.deadline).await?;
+                    page.call("resolveUrl", &json!({"url": address}), context.deadline).await?;
                 match address.url.split_once(':').map(|(scheme, _)| scheme) {
                     Some("http" | "https") => self.fetch(context, &page, &address.url).await?,
                     Some("data" | "blob") => self.save(context, &page, &address.url).await?,
@@ -150,9 +153,7 @@ impl DownloadFile {
             (None, Some(url)) => Ok(Wanted::Address(url.clone())),
             _ => {
                 Err(Failure::new(ErrorCode::BadArgs, "Either an element or an address is to be downloaded.")
-                    .with_hint(
-                        "Give one: `tabwire download-file e12`, or `tabwire download-file https://…`.",
-                    ))
+                    .with_remedy("Give a ref such as e12, a selector or a URL."))
             }
         }
     }
@@ -168,10 +169,10 @@ impl DownloadFile {
         page: &Page,
         target: &TargetArguments,
     ) -> Result<Download, Failure> {
-        let story = DownloadStory::begin(&context.browser);
-        let watch = Watch::arm(page, &context.browser);
+        let story = StartedDownloads::begin(&context.browser);
+        let action = InputAction::on(context, page);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
-        let point = element.prepared.point;
+        let point = element.info.point;
         let clicking = Click::at(point);
         // Large files are stopped while the click settles.
         let begun = async {
@@ -184,13 +185,13 @@ impl DownloadFile {
             begun
         };
         let clicked = async {
-            let changes = click_element(context, page, &element, &clicking, watch).await?;
+            let changes = click_element(action, &element, &clicking).await?;
             if let Some(dialog) = &changes.dialog {
                 return Err(dialog.to_failure());
             }
             if changes.navigated && changes.downloads.is_empty() {
                 return Err(not_downloaded("the page went elsewhere instead")
-                    .with_hint("What it shows can be saved by its address: `tabwire download-file URL`."));
+                    .with_remedy("Download what it shows by its URL."));
             }
             Ok(())
         };
@@ -203,7 +204,7 @@ impl DownloadFile {
 
     /// Fetches an address in a tab of our own.
     async fn fetch(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
-        let story = DownloadStory::begin(&context.browser);
+        let story = StartedDownloads::begin(&context.browser);
         let jar = context.browser.context_of(page.target());
         let tab = page.unless_blocked(DownloadTab::open(&context.browser, jar.as_ref())).await?;
         page.unless_blocked(tab.download(url, context.deadline)).await?;
@@ -213,8 +214,8 @@ impl DownloadFile {
 
     /// Saves what only the page itself can read.
     async fn save(&self, context: &Context, page: &Page, url: &str) -> Result<Download, Failure> {
-        let story = DownloadStory::begin(&context.browser);
-        let () = page.call("saveAddress", &json!({"url": url}), context.deadline).await?;
+        let story = StartedDownloads::begin(&context.browser);
+        let () = page.call("downloadUrl", &json!({"url": url}), context.deadline).await?;
         self.await_begun(context, page, &story, page.main_frame()).await
     }
 
@@ -222,7 +223,7 @@ impl DownloadFile {
         &self,
         context: &Context,
         page: &Page,
-        story: &DownloadStory,
+        story: &StartedDownloads,
         frame: &FrameId,
     ) -> Result<Download, Failure> {
         let until =
@@ -246,16 +247,14 @@ impl DownloadFile {
                 "The download was not complete in time and was cancelled: {}.",
                 so_far.unwrap_or_default()
             );
-            return Err(
-                Failure::new(ErrorCode::Timeout, message).with_hint("Give it more time with --timeout.")
-            );
+            return Err(Failure::new(ErrorCode::Timeout, message).with_remedy("Allow more time."));
         };
         let failed = |reason: String| {
             Failure::new(
                 ErrorCode::DownloadFailed,
                 format!("The download of {:?} failed: {reason}.", download.name),
             )
-            .with_hint("Try again; a file that is too large wants a larger --max-bytes.")
+            .with_remedy(Remedy::new("Try again; raise {} for a larger file.", [Step::argument("max_bytes")]))
         };
         if download.state == DownloadState::Failed {
             return Err(failed(download.reason.clone().unwrap_or_else(|| "it broke off".to_owned())));
@@ -272,7 +271,7 @@ impl DownloadFile {
 fn bad_address(url: &str) -> Failure {
     let scheme = url.split(':').next().unwrap_or_default();
     Failure::new(ErrorCode::BadArgs, format!("An address of the kind {scheme:?} cannot be downloaded."))
-        .with_hint("Give an http, https, data or blob address.")
+        .with_remedy("Give an http, https, data or blob address.")
 }
 
 impl Render for Downloaded {

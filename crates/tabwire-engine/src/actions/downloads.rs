@@ -2,12 +2,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::download_log::Download;
+use crate::action::context::Context;
+use crate::action::{Action, Column, Effect, Example, Render, ResultTable, ToolGroup, ToolOptions};
+use crate::download::log::Download;
 
 /// List what has been downloaded: complete, under way and failed.
 ///
@@ -30,6 +30,20 @@ impl Action for Downloads {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire downloads", "List what has been downloaded, and where it is.")];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
+    const TABLE: Option<ResultTable> = Some(ResultTable {
+        rows: "downloads",
+        columns: &[
+            Column::new("NAME", "name"),
+            Column::new("STATE", "state"),
+            Column::new("BYTES", "bytes"),
+            Column::new("OF", "total_bytes"),
+            Column::new("FILE", "path"),
+            Column::new("REASON", "reason"),
+        ],
+        empty: "nothing has been downloaded",
+        notes: &[("forgotten", "older ones are not listed any more")],
+    });
     type Output = DownloadList;
 
     fn needs(&self) -> Needs {

@@ -3,17 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::drag::Drag as Dragging;
-use crate::element::{Aim, Element, Point, TargetArguments};
+use crate::action::arguments::PointingArguments;
+use crate::action::context::Context;
+use crate::action::result::Changes;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::input::drag::Drag as Dragging;
+use crate::input::element::{Element, Point, ResolvedTarget, TargetArguments};
 use crate::page::Page;
-use crate::pointing::PointingArguments;
+use crate::settle::InputAction;
 
 /// Drag an element onto another one, or by a distance.
 ///
@@ -71,6 +71,7 @@ impl Action for Drag {
         Example::new("tabwire drag e3 e9", "Drag one element onto another."),
         Example::new("tabwire drag e3 --by 120,0", "Drag a slider 120 pixels to the right."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     type Output = Dragged;
 
     fn needs(&self) -> Needs {
@@ -79,9 +80,9 @@ impl Action for Drag {
 
     async fn run(self, context: &Context) -> Result<Dragged, Failure> {
         let destination = self.destination()?;
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
-        let aim = match &destination {
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
+        let resolved = match &destination {
             Some(target) => Some(self.find_destination(context, &page, target).await?),
             None => None,
         };
@@ -91,17 +92,17 @@ impl Action for Drag {
             .call_in(&element.frame, "watchDrag", &json!({"key": element.key()}), context.deadline)
             .await?;
         let mut dropped_on = None;
-        let mut hands = page.take_hands(context.deadline).await?;
+        let mut input = page.lock_input(context.deadline).await?;
         if !self.pointing.force {
-            page.reach_element(&element, &mut hands, context.deadline).await?;
+            page.ensure_hit_target(&element, &mut input, context.deadline).await?;
         }
-        if let (Some((x, y)), from) = (self.by, element.prepared.point) {
+        if let (Some((x, y)), from) = (self.by, element.info.point) {
             page.check_point(Point { x: from.x + x, y: from.y + y }, context.deadline).await?;
         }
-        let start = (&element.frame, element.prepared.point);
+        let start = (&element.frame, element.info.point);
         let mut dragging =
-            Dragging::begin(&page, &mut hands, start, self.pointing.bits(), context.deadline).await?;
-        let to = match self.end_of(context, &page, &element, aim.as_ref()).await {
+            Dragging::begin(&page, &mut input, start, self.pointing.bits(), context.deadline).await?;
+        let to = match self.end_of(context, &page, &element, resolved.as_ref()).await {
             Ok((to, on)) => {
                 dropped_on = on.or(dropped_on);
                 to
@@ -112,10 +113,10 @@ impl Action for Drag {
             }
         };
         let dragged = dragging.finish(to).await;
-        drop(hands);
+        drop(input);
         let native = dragged.as_ref().is_ok_and(|native| *native);
         let effect = if native { end_of_drag(context, &page, &element).await } else { None };
-        let changes = deed.settle(&element, dragged.map(|_| ()), json!({})).await?.changes;
+        let changes = action.settle(&element, dragged.map(|_| ()), json!({})).await?.changes;
         Ok(Dragged { element: element.description(), to: dropped_on, native, effect, changes })
     }
 }
@@ -124,13 +125,13 @@ impl Drag {
     fn destination(&self) -> Result<Option<TargetArguments>, Failure> {
         let bad = |message: &str| {
             Err(Failure::new(ErrorCode::BadArgs, message)
-                .with_hint("Give an element to drop on, or --by X,Y."))
+                .with_remedy("Give an element to drop on, or a distance."))
         };
         match (&self.to, self.by) {
-            (Some(_), Some(_)) => bad("A drag goes to an element or by a distance, not both."),
-            (None, None) => bad("Nothing says where to drag it."),
+            (Some(_), Some(_)) => bad("`to` and `by` exclude each other."),
+            (None, None) => bad("`to` or `by` is required."),
             (None, Some(_)) if self.to_nth.is_some() || self.to_position.is_some() => {
-                bad("--to-nth and --to-position are about an element to drop on, but there is none.")
+                bad("`to_nth` and `to_position` need an element to drop on.")
             }
             (None, Some(_)) => Ok(None),
             (Some(target), None) => Ok(Some(TargetArguments { target: target.clone(), nth: self.to_nth })),
@@ -143,10 +144,10 @@ impl Drag {
         context: &Context,
         page: &Page,
         target: &TargetArguments,
-    ) -> Result<Aim, Failure> {
-        let aim = page.aim(target, context.deadline).await?;
-        page.prepare_at(&aim, "drop", self.drop_request(), context.deadline).await?;
-        Ok(aim)
+    ) -> Result<ResolvedTarget, Failure> {
+        let resolved = page.resolve(target, context.deadline).await?;
+        page.prepare_resolved(&resolved, "drop", self.drop_request(), context.deadline).await?;
+        Ok(resolved)
     }
 
     fn drop_request(&self) -> Value {
@@ -163,14 +164,14 @@ impl Drag {
         context: &Context,
         page: &Page,
         element: &Element,
-        aim: Option<&Aim>,
+        resolved: Option<&ResolvedTarget>,
     ) -> Result<(Point, Option<String>), Failure> {
-        if let Some(aim) = aim {
-            let on = page.prepare_at(aim, "drop", self.drop_request(), context.deadline).await?;
-            return Ok((on.prepared.point, Some(on.description())));
+        if let Some(resolved) = resolved {
+            let on = page.prepare_resolved(resolved, "drop", self.drop_request(), context.deadline).await?;
+            return Ok((on.info.point, Some(on.description())));
         }
         let (x, y) = self.by.unwrap_or_default();
-        let from = element.prepared.point;
+        let from = element.info.point;
         Ok((Point { x: from.x + x, y: from.y + y }, None))
     }
 }

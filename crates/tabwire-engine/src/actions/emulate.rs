@@ -2,18 +2,18 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::device::DEVICES;
-use crate::emulation::Emulation;
-use crate::emulation_wish::apply;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::page::emulation::Emulation;
+use crate::page::emulation::device::DEVICES;
+use crate::page::emulation::options::apply;
 
 /// Make the tab look like another device, or as if it were elsewhere; without options, say what is emulated.
 ///
-/// It holds for the tab, through navigations and in frames of other sites, until --reset. `off` takes one back.
+/// It holds for the tab until --reset, through navigations and in frames of other sites. `off` resets one option.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct Emulate {
@@ -31,7 +31,7 @@ pub(crate) struct Emulate {
     /// The size of the view: 390x844, 390x844@3 with its scale, or off.
     #[arg(long, value_name = "WxH")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) viewport: Option<String>,
     /// Pixels of the screen per CSS pixel.
     #[arg(long)]
@@ -47,37 +47,37 @@ pub(crate) struct Emulate {
     /// Whether pages are asked for dark or light colours: dark, light or off.
     #[arg(long, value_name = "SCHEME")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) color_scheme: Option<String>,
     /// Whether pages are asked to move less: reduce, no-preference or off.
     #[arg(long, value_name = "MOTION")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) reduced_motion: Option<String>,
     /// Whether colours are forced: active, none or off.
     #[arg(long, value_name = "COLORS")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) forced_colors: Option<String>,
     /// The contrast pages are asked for: more, less, custom, no-preference or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) contrast: Option<String>,
     /// What pages are shown on: screen, print or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) media: Option<String>,
     /// Language and region, e.g. de-DE; or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) locale: Option<String>,
     /// Time zone, e.g. Asia/Tokyo; or off.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     pub(crate) timezone: Option<String>,
     /// Where the device is: LATITUDE,LONGITUDE, with metres of accuracy if wished, or off. Pages also need
     /// --grant geolocation.
@@ -159,6 +159,7 @@ impl Action for Emulate {
         Example::new("tabwire emulate --viewport 1280x800 --color-scheme dark", "Set size and colours."),
         Example::new("tabwire emulate --reset", "Be an ordinary browser again."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Emulate);
     type Output = Emulated;
 
     fn needs(&self) -> Needs {
@@ -176,7 +177,7 @@ impl Action for Emulate {
     async fn run(self, context: &Context) -> Result<Emulated, Failure> {
         let page = context.page().await?;
         let emulation = apply(&self, context, &page).await?;
-        let view = |device: &crate::device::Device| DeviceView {
+        let view = |device: &crate::page::emulation::device::Device| DeviceView {
             name: device.name,
             width: device.width,
             height: device.height,

@@ -2,17 +2,17 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::actions::console::{ConsoleArguments, ConsoleLines, read_console};
-use crate::console_log::{ConsoleEntry, Reader};
-use crate::context::Context;
+use crate::page::console::{ConsoleEntry, Reader};
 
-/// Show the errors of the page since the last call: those nobody caught and those written to the console.
+/// Show new errors of the page since the last call: uncaught ones and those written to the console.
 ///
-/// Works while a dialog is open. What `console` has shown does not count as shown here.
+/// Works while a dialog is open. Errors that `console` has shown are still new here.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Errors {
     #[command(flatten)]
@@ -25,6 +25,7 @@ impl Action for Errors {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire errors", "Print the page's new uncaught errors.")];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = ConsoleLines;
 
     fn needs(&self) -> Needs {

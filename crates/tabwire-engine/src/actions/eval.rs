@@ -3,19 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, TabId};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure, TabId};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::driver::Place;
-use crate::element::TargetArguments;
-use crate::evaluation::{Evaluated, Evaluation};
+use crate::action::context::Context;
+use crate::action::result::{BareValue, value_text};
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::cdp::CommandTarget;
+use crate::input::element::TargetArguments;
 use crate::limits::{RESULT_BYTES, SETUP_DEADLINE};
 use crate::page::Page;
-use crate::value_text::value_text;
+use crate::page::evaluate::{EvalValue, EvaluateResponse};
 
 /// Run JavaScript in the page and print the result.
 ///
@@ -59,13 +58,16 @@ impl Action for Eval {
     const NAME: &'static str = "eval";
     const EFFECT: Effect = Effect::Eval;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire eval document.title", "Print what an expression comes to."),
+        Example::new("tabwire eval document.title", "Print what an expression comes to.").in_skill(),
         Example::new("tabwire eval 'e => e.value' --element e12", "Give an element to a function."),
         Example::new(
             "tabwire eval 'fetch(\"/api/me\").then(answer => answer.json())' --json",
             "Await a promise; the answer as JSON.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
+        .described("Run JavaScript in the page and get the result")
+        .with_timeout();
     type Output = EvalResult;
 
     fn needs(&self) -> Needs {
@@ -80,10 +82,10 @@ impl Action for Eval {
                     ErrorCode::BadArgs,
                     "`nth` chooses among matches of an element, and none is named.",
                 )
-                .with_hint("Name the element, or leave nth out."));
+                .with_remedy("Name the element, or leave nth out."));
             }
             None => {
-                let place = page.script_place(context.deadline).await?;
+                let place = page.script_target(context.deadline).await?;
                 evaluate(&Site { page: &page, place }, &self.expression, context.deadline).await?
             }
             Some(target) => {
@@ -91,8 +93,8 @@ impl Action for Eval {
                 evaluate_on(context, &page, &target, &self.expression).await?
             }
         };
-        let Evaluated { value, described } = evaluated;
-        let tab = context.browser.tab_of(&page);
+        let EvalValue { value, described } = evaluated;
+        let tab = context.browser.tab_id(&page);
         let text = value.to_string();
         if text.len() <= RESULT_BYTES {
             return Ok(EvalResult { tab, value, described, cut_from_bytes: None });
@@ -109,11 +111,11 @@ impl Action for Eval {
 /// Where an expression is evaluated.
 struct Site<'a> {
     page: &'a Page,
-    place: Place,
+    place: CommandTarget,
 }
 
 /// Evaluates an expression in the page's own world and awaits it; calls it when it is a function.
-async fn evaluate(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<Evaluated, Failure> {
+async fn evaluate(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<EvalValue, Failure> {
     if is_nameless_function(expression) {
         return evaluate_once(site, &format!("({expression}\n)()"), deadline).await?.into_result();
     }
@@ -124,7 +126,11 @@ async fn evaluate(site: &Site<'_>, expression: &str, deadline: Deadline) -> Resu
     evaluation.into_result()
 }
 
-async fn evaluate_once(site: &Site<'_>, expression: &str, deadline: Deadline) -> Result<Evaluation, Failure> {
+async fn evaluate_once(
+    site: &Site<'_>,
+    expression: &str,
+    deadline: Deadline,
+) -> Result<EvaluateResponse, Failure> {
     let params = json!({
         "expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true,
     });
@@ -141,19 +147,19 @@ async fn evaluate_with_await(
     site: &Site<'_>,
     expression: &str,
     deadline: Deadline,
-) -> Result<Evaluation, Failure> {
+) -> Result<EvaluateResponse, Failure> {
     let params = json!({
         "expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true, "objectGroup": GROUP,
     });
     let evaluation = run(site, "Runtime.evaluate", &params, deadline).await?;
-    let Some(object) = evaluation.held_object() else { return Ok(evaluation) };
+    let Some(object) = evaluation.object_id() else { return Ok(evaluation) };
     let params = json!({
         "objectId": object, "functionDeclaration": "function () { return this; }", "awaitPromise": true,
         "returnByValue": true,
     });
     let evaluation = run(site, "Runtime.callFunctionOn", &params, deadline).await;
     let group = json!({"objectGroup": GROUP});
-    let release = site.page.begin_at(&site.place, "Runtime.releaseObjectGroup", &group, deadline);
+    let release = site.page.begin_on(&site.place, "Runtime.releaseObjectGroup", &group, deadline);
     // What it answers is of no interest.
     drop(release.await);
     evaluation
@@ -167,15 +173,15 @@ async fn run(
     method: &'static str,
     params: &Value,
     deadline: Deadline,
-) -> Result<Evaluation, Failure> {
+) -> Result<EvaluateResponse, Failure> {
     let Site { page, place } = site;
     page.unless_blocked(async {
-        let answer = page.begin_at(place, method, params, deadline).await;
+        let answer = page.begin_on(place, method, params, deadline).await;
         if matches!(answer, Err(CdpError::Timeout { .. })) {
             // What still runs would keep the page from everything else.
-            drop(page.begin_at(place, "Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
+            drop(page.begin_on(place, "Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
-        read_evaluation(answer.map_err(|error| page.driver().meaning(error))?)
+        read_evaluation(answer.map_err(|error| page.session().failure(error))?)
     })
     .await
 }
@@ -186,17 +192,17 @@ async fn evaluate_on(
     page: &Page,
     target: &TargetArguments,
     expression: &str,
-) -> Result<Evaluated, Failure> {
+) -> Result<EvalValue, Failure> {
     let element = page.prepare(target, "read", json!({}), context.deadline).await?;
     let function = format!(
         "async function (element) {{ const given = (\n{expression}\n); return typeof given === \"function\" ? given(element) : given; }}"
     );
-    let applied = page.driver().apply(&element.frame, element.key(), function, context.deadline);
+    let applied = page.session().call_on_element(&element.frame, element.key(), &function, context.deadline);
     let answer = page.unless_blocked(applied).await?;
     read_evaluation(answer)?.after_lines(1).into_result()
 }
 
-fn read_evaluation(answer: Value) -> Result<Evaluation, Failure> {
+fn read_evaluation(answer: Value) -> Result<EvaluateResponse, Failure> {
     serde_json::from_value(answer)
         .map_err(|error| Failure::new(ErrorCode::CdpError, format!("The evaluation's answer: {error}.")))
 }

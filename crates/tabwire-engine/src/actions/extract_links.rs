@@ -1,19 +1,19 @@
-//! `extract_links`: where the page leads.
+//! `extract_links`: lists the links of a page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::limits::LINKS_LISTED;
-use crate::reading::PartArguments;
+use crate::read::PartArguments;
 use crate::snapshot::{LinkTarget, PageText, enclose};
 
-/// List the links of the page or of an element: text and absolute address, each address once.
+/// List the links of the page or of an element: text and absolute URL, each URL once.
 ///
 /// Hidden links are left out.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -21,12 +21,12 @@ pub(crate) struct ExtractLinks {
     #[command(flatten)]
     #[serde(flatten)]
     part: PartArguments,
-    /// Only links whose text or address contains this, whatever the case.
+    /// Only links whose text or URL contains this, ignoring case.
     #[arg(long, value_name = "TEXT")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     filter: Option<String>,
-    /// Links at most; 200 unless told.
+    /// The maximum of links; 200 by default.
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
@@ -37,7 +37,7 @@ pub(crate) struct ExtractLinks {
 pub(crate) struct Link {
     /// Its text.
     text: String,
-    /// Where it leads.
+    /// Its URL.
     url: String,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct Links {
     links: Vec<Link>,
     /// How many there are in all.
     total: usize,
-    /// Whether some are not in this answer.
+    /// Whether the limit left some out.
     truncated: bool,
 }
 
@@ -75,9 +75,10 @@ impl Action for ExtractLinks {
         Example::new("tabwire extract-links", "List the page's links."),
         Example::new(
             "tabwire extract-links --filter pdf --raw",
-            "Print only addresses of links that mention pdf.",
+            "Print only URLs of links that contain pdf.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     type Output = Links;
 
     fn needs(&self) -> Needs {
@@ -87,8 +88,8 @@ impl Action for ExtractLinks {
     async fn run(self, context: &Context) -> Result<Links, Failure> {
         let limit = self.limit.unwrap_or(LINKS_LISTED);
         if limit == 0 {
-            return Err(Failure::new(ErrorCode::BadArgs, "A list of no links is of no use.")
-                .with_hint("Give a limit of at least 1."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1.")
+                .with_remedy("Raise `limit` or leave it out."));
         }
         let page = context.page().await?;
         let (first, wanted) = match self.part.element()? {
@@ -101,7 +102,7 @@ impl Action for ExtractLinks {
         let mut answers = vec![main];
         let others = page.scope_frames().into_iter().filter(|frame| asks_all && frame.id != first);
         let begun: Vec<_> = others
-            .map(|frame| page.driver().call(&frame.id, "links", &json!({}), context.deadline))
+            .map(|frame| page.session().call(&frame.id, "links", &json!({}), context.deadline))
             .collect();
         for reply in begun {
             // A frame that went meanwhile has no links.
@@ -152,7 +153,7 @@ impl Render for Links {
         let mut text = enclose(&self.url, &lines.concat());
         if self.truncated {
             text.push_str(&format!(
-                "cut: {} of {} links; use --filter or --limit",
+                "cut: {} of {} links; use `filter` or `limit`",
                 self.links.len(),
                 self.total
             ));
@@ -162,7 +163,7 @@ impl Render for Links {
     }
 
     fn bare(&self) -> Option<BareValue> {
-        let cut = format!("These are {} of {} links; raise --limit for more.", self.links.len(), self.total);
+        let cut = format!("These are {} of {} links; raise `limit` for more.", self.links.len(), self.total);
         let urls = self.links.iter().map(|link| link.url.clone());
         Some(BareValue::lines(urls).with_cut(self.truncated.then_some(cut)))
     }

@@ -3,23 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
+use crate::action::context::Context;
+use crate::action::result::Changes;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::actions::{choose, click_element, fill_element};
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::{Aim, Element, TargetArguments};
-use crate::form_fields::{Field, parse_field, parse_fields, read_fields};
-use crate::keyboard::Chord;
+use crate::input::checkbox::set_checked;
+use crate::input::element::{Element, ResolvedTarget, TargetArguments};
+use crate::input::form::{Field, parse_field, parse_fields, read_fields};
+use crate::input::keyboard::Chord;
+use crate::input::mouse::Click;
 use crate::page::Page;
-use crate::pointer::Click;
-use crate::settle::Watch;
+use crate::settle::InputAction;
 use crate::snapshot::{DocumentName, ElementKey};
-use crate::ticking::tick;
 
 /// Fill many fields at once: texts, lists, check boxes, radio buttons.
 ///
@@ -30,12 +29,12 @@ pub(crate) struct FillForm {
     /// The fields as JSON: {"label=Name": "Anna", "#agree": true}.
     #[arg(value_name = "JSON")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     form: Option<String>,
     /// A field and what goes into it; may be repeated.
     #[arg(long = "field", value_name = "TARGET=VALUE", value_parser = parse_field)]
     #[serde(default, deserialize_with = "read_fields", skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     fields: Vec<Field>,
     /// Send the form afterwards.
     #[arg(long)]
@@ -95,12 +94,14 @@ impl Action for FillForm {
         Example::new(
             "tabwire fill-form '{\"label=Name\": \"Anna\", \"#agree\": true}' --submit",
             "Fill several fields and send the form.",
-        ),
+        )
+        .in_skill(),
         Example::new(
             "tabwire fill-form --field label=Name=Anna --field e9=true",
             "The same, field by field.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("Fill many fields at once; a target is a ref or a selector, a value a text, true, false or a list").hiding(&["form"]);
     type Output = Filled;
 
     fn needs(&self) -> Needs {
@@ -118,7 +119,7 @@ impl Action for FillForm {
             let context =
                 Context { deadline: share(context.deadline, fields.len() - number), ..context.clone() };
             match fill_field(&context, &page, field).await {
-                Ok((aim, element, done)) => {
+                Ok((resolved, element, done)) => {
                     let value = told_value(&done, field);
                     filled.push(FieldFilled {
                         target: field.target.clone(),
@@ -127,7 +128,7 @@ impl Action for FillForm {
                         error: None,
                     });
                     changes = done;
-                    last = Some((aim, element));
+                    last = Some((resolved, element));
                 }
                 Err(failure) => {
                     filled.push(FieldFilled {
@@ -149,8 +150,8 @@ impl Action for FillForm {
         }
         changes.value = None;
         let mut submitted_by = None;
-        if let Some((aim, element)) = last.filter(|_| self.submit) {
-            (submitted_by, changes) = submit_form(context, &page, &aim, &element).await?;
+        if let Some((resolved, element)) = last.filter(|_| self.submit) {
+            (submitted_by, changes) = submit_form(context, &page, &resolved, &element).await?;
         }
         Ok(Filled { fields: filled, submitted_by, changes })
     }
@@ -158,9 +159,8 @@ impl Action for FillForm {
 
 impl FillForm {
     fn all_fields(&self) -> Result<Vec<Field>, Failure> {
-        let hint =
-            "Give a map such as {\"label=Name\": \"Anna\", \"#agree\": true}, or --field TARGET=VALUE.";
-        let bad = |message: String| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let hint = "Give a map such as {\"label=Name\": \"Anna\", \"#agree\": true}, or `fields`, a list of targets and values.";
+        let bad = |message: String| Failure::new(ErrorCode::BadArgs, message).with_remedy(hint);
         let mut fields = match &self.form {
             Some(text) => {
                 parse_fields(text).map_err(|error| bad(format!("The form is not valid JSON: {error}.")))?
@@ -174,7 +174,11 @@ impl FillForm {
         }) {
             return Err(bad(format!("{} cannot take {}.", field.target, field.value)));
         }
-        if fields.is_empty() { Err(bad("There are no fields to fill.".to_owned())) } else { Ok(fields) }
+        if fields.is_empty() {
+            Err(bad("`form` or `fields` must name at least one field.".to_owned()))
+        } else {
+            Ok(fields)
+        }
     }
 }
 
@@ -189,34 +193,35 @@ async fn fill_field(
     context: &Context,
     page: &Page,
     field: &Field,
-) -> Result<(Aim, Element, Changes), Failure> {
+) -> Result<(ResolvedTarget, Element, Changes), Failure> {
     let target = TargetArguments { target: field.target.clone(), nth: None };
-    let aim = page.aim(&target, context.deadline).await?;
-    let found = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
-    let aim = aim.found(&found);
+    let resolved = page.resolve(&target, context.deadline).await?;
+    let found = page.prepare_resolved(&resolved, "read", json!({}), context.deadline).await?;
+    let resolved = resolved.in_frame_of(&found);
     let argument = json!({"key": found.key(), "value": field.value});
-    let kind: FieldKind = page.call_in(&aim.frame, "fieldFor", &argument, context.deadline).await?;
-    let aim = aim.beside(&kind.document, kind.key);
+    let kind: FieldKind = page.call_in(&resolved.frame, "fieldFor", &argument, context.deadline).await?;
+    let resolved = resolved.with_key(&kind.document, kind.key);
     let (element, changes) = match (kind.kind.as_str(), kind.want) {
         ("tick", want) => {
-            let ticked = tick(context, page, &aim, want.unwrap_or(true), false).await?;
+            let ticked = set_checked(context, page, &resolved, want.unwrap_or(true), false).await?;
             (ticked.element, ticked.changes)
         }
         ("select", _) => {
             let values = field.value.as_array().cloned().unwrap_or_else(|| vec![field.value.clone()]);
             let choices: Vec<Value> = values.iter().map(|value| json!({"any": text_of(value)})).collect();
-            choose(context, page, &aim, &choices).await?
+            choose(context, page, &resolved, &choices).await?
         }
         ("file", _) => {
             let message = format!("{} takes files.", found.description());
-            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Use `tabwire upload` for it."));
+            return Err(Failure::new(ErrorCode::BadArgs, message)
+                .with_remedy(Remedy::new("Use {} for it.", [Step::action("upload")])));
         }
         _ => {
-            let watch = Watch::arm(page, &context.browser);
-            fill_element(context, page, &aim, &text_of(&field.value), watch).await?
+            let action = InputAction::on(context, page);
+            fill_element(action, &resolved, &text_of(&field.value)).await?
         }
     };
-    Ok((aim, element, changes))
+    Ok((resolved, element, changes))
 }
 
 /// What the field holds as the page tells it; what was given only for what is ticked, which is no secret.
@@ -232,27 +237,27 @@ fn text_of(value: &Value) -> String {
 pub(crate) async fn submit_form(
     context: &Context,
     page: &Page,
-    aim: &Aim,
+    resolved: &ResolvedTarget,
     field: &Element,
 ) -> Result<(Option<String>, Changes), Failure> {
-    let aim = &aim.found(field);
+    let resolved = &resolved.in_frame_of(field);
     let argument = json!({"key": field.key()});
     let button: Option<Submitter> =
-        page.call_in(&aim.frame, "submitter", &argument, context.deadline).await?;
+        page.call_in(&resolved.frame, "submitter", &argument, context.deadline).await?;
     let Some(button) = button else {
-        let deed = Deed::on(context, page);
-        let focused = page.prepare_at(aim, "focus", json!({}), context.deadline).await?;
-        let hands = page.take_hands(context.deadline).await?;
+        let action = InputAction::on(context, page);
+        let focused = page.prepare_resolved(resolved, "focus", json!({}), context.deadline).await?;
+        let input = page.lock_input(context.deadline).await?;
         let pressed = page.press_chords(&[Chord::parse("Enter")?], 0, context.deadline).await;
-        drop(hands);
-        let changes = deed.settle(&focused, pressed, json!({})).await?.changes;
+        drop(input);
+        let changes = action.settle(&focused, pressed, json!({})).await?.changes;
         return Ok((Some("Enter".to_owned()), changes));
     };
-    let aim = aim.beside(&button.document, button.key);
-    let watch = Watch::arm(page, &context.browser);
-    let button = page.prepare_at(&aim, "click", json!({"guard": true}), context.deadline).await?;
-    let clicking = Click::at(button.prepared.point);
-    let changes = click_element(context, page, &button, &clicking, watch).await?;
+    let resolved = resolved.with_key(&button.document, button.key);
+    let action = InputAction::on(context, page);
+    let button = page.prepare_resolved(&resolved, "click", json!({"guard": true}), context.deadline).await?;
+    let clicking = Click::at(button.info.point);
+    let changes = click_element(action, &button, &clicking).await?;
     Ok((Some(button.description()), changes))
 }
 
@@ -266,8 +271,8 @@ fn not_filled(first: Failure, filled: &[FieldFilled], whole: usize) -> Failure {
         details["remedy"] = remedy.clone();
     }
     let failure = Failure::new(first.code, message).with_details(details);
-    match first.hint {
-        Some(hint) => failure.with_hint(hint),
+    match first.remedy {
+        Some(remedy) => failure.with_remedy(remedy),
         None => failure,
     }
 }

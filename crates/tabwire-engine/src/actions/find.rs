@@ -3,23 +3,23 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::snapshot::Pattern;
 
-/// Search the page's snapshot for a text, and see the matches with what they stand in.
+/// Search the page for a text, and list the matches with their context.
 ///
-/// Everything on the page is searched, also what a snapshot leaves out for its length.
+/// Searches the whole page, also what a snapshot leaves out for its length.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Find {
-    /// The text, in any case.
+    /// The text, ignoring case.
     #[schemars(extend("x-carries" = "pattern"))]
     text: String,
-    /// Take the text as a regular expression.
+    /// The text is a regular expression.
     #[arg(long, short = 'e')]
     #[serde(default)]
     regex: bool,
@@ -44,9 +44,10 @@ impl Action for Find {
     const NAME: &'static str = "find";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire find 'total'", "See where the page speaks of a total, with refs."),
+        Example::new("tabwire find 'total'", "Find `total` on the page, with refs.").in_skill(),
         Example::new("tabwire find -e 'order \\d+'", "Search with a regular expression."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input).returning(ToolResult::Text);
     type Output = Found;
 
     fn needs(&self) -> Needs {

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::TargetArguments;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::TargetArguments;
+use crate::settle::InputAction;
 
 /// Give an element the focus, so that keys go to it.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -25,16 +25,17 @@ impl Action for Focus {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire focus e4", "Put the keyboard's focus there.")];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
-        let deed = Deed::begin(context).await?;
-        let element = deed.page().attend(Some(&self.target), context.deadline).await?;
-        let changes = deed.settle(&element, Ok(()), json!({})).await?.changes;
-        Ok(Acted { did: "focused".to_owned(), element: Some(element.description()), changes })
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
+        let action = InputAction::start(context).await?;
+        let element = action.page().key_target(Some(&self.target), context.deadline).await?;
+        let changes = action.settle(&element, Ok(()), json!({})).await?.changes;
+        Ok(ActionResult { did: "focused".to_owned(), element: Some(element.description()), changes })
     }
 }

@@ -2,19 +2,19 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::Needs;
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::history::Way;
-use crate::navigation::LoadState;
-use crate::went::Went;
+use crate::action::context::Context;
+use crate::action::result::NavigationResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::page::history::HistoryDirection;
+use crate::page::navigation::LoadState;
 
 /// Go one step forward in the tab's history.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Forward {
-    /// How far the page must have come.
+    /// The load state to wait for.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
@@ -24,15 +24,16 @@ impl Action for Forward {
     const NAME: &'static str = "forward";
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[Example::new("tabwire forward", "Go forward one page.")];
-    type Output = Went;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    type Output = NavigationResult;
 
     fn needs(&self) -> Needs {
         Needs::destination()
     }
 
-    async fn run(self, context: &Context) -> Result<Went, Failure> {
+    async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let page = context.tab_page().await?;
-        let arrival = page.go(Way::Forward, self.wait_until, context.deadline).await?;
-        Went::tell(&context.browser, &page, arrival, context.deadline).await
+        let arrival = page.go(HistoryDirection::Forward, self.wait_until, context.deadline).await?;
+        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await
     }
 }

@@ -3,32 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step, TabId};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure, FrameId, TabId};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::driver::ListedFrame;
-use crate::element::TargetArguments;
-use crate::frame_policy::site_of;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, TabUse, ToolGroup, ToolOptions};
+use crate::frames::policy::site_of;
+use crate::frames::tree::FrameInfo;
+use crate::input::element::TargetArguments;
+use crate::input::locator::Locator;
 use crate::limits::{FRAMES_TOLD, PAGE_URL_CHARACTERS};
-use crate::locator::Locator;
 use crate::page::Page;
 use crate::snapshot::{PageText, line_address, worded};
 
 /// The word for the page's own frame.
 const MAIN: &str = "main";
 
-/// Choose the frame that later targets, snapshots, readings and eval mean, or list the frames.
+/// Select the frame that later targets, snapshots, reads and eval use, or list the frames.
 ///
-/// The choice holds for the tab until another one is made or the frame is gone, which is said. Targets are looked for
-/// in all frames as long as none is chosen.
+/// The selection holds for the tab until another one is made or the frame is gone, which a notice reports. Without a
+/// selection, targets are searched in all frames.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct ChooseFrame {
-    /// `main`, the frame's name, a ref or another target of its element, or a part of its address.
+    /// `main`, the frame's name, a ref or another target of its element, or a part of its URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     frame: Option<String>,
@@ -70,6 +70,8 @@ impl Action for ChooseFrame {
         Example::new("tabwire frame pay.example/card", "The one at this address."),
         Example::new("tabwire frame main", "Mean the whole page again."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
+    const TAB: TabUse = TabUse::SelectsFrame;
     type Output = Frames;
 
     fn needs(&self) -> Needs {
@@ -78,17 +80,17 @@ impl Action for ChooseFrame {
 
     async fn run(self, context: &Context) -> Result<Frames, Failure> {
         let page = context.page().await?;
-        page.driver().prepared(context.deadline).await?;
-        page.catch_up().await?;
+        page.session().wait_ready(context.deadline).await?;
+        page.sync_events().await;
         page.has_lost_frame(context.deadline).await;
         match self.frame.as_deref().map(str::trim) {
             None => {}
-            Some(MAIN) => context.browser.choose_frame(&page, None),
+            Some(MAIN) => context.browser.select_frame(&page, None),
             Some(wanted) => {
                 let frame = find(&page, wanted, context.deadline).await?;
                 page.check_frame(&frame, Capability::Read)?;
                 let is_main = frame == *page.main_frame();
-                context.browser.choose_frame(&page, Some(frame).filter(|_| !is_main));
+                context.browser.select_frame(&page, Some(frame).filter(|_| !is_main));
             }
         }
         Ok(Frames::of(context, &page))
@@ -98,7 +100,7 @@ impl Action for ChooseFrame {
 /// The frame that a caller means.
 async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, Failure> {
     let locator = Locator::parse(wanted)?;
-    let all = page.driver().all_frames();
+    let all = page.session().all_frames();
     if matches!(locator, Locator::Ref(_)) {
         return held_by(page, wanted, deadline).await;
     }
@@ -116,17 +118,18 @@ async fn find(page: &Page, wanted: &str, deadline: Deadline) -> Result<FrameId, 
     if let Some(frame) = only(&all, wanted, |frame| frame.url.contains(wanted))? {
         return Ok(frame);
     }
-    let message = format!("No frame has the name, element or address {:?}.", PageText::new(wanted).as_str());
-    Err(Failure::new(ErrorCode::SelectorNotFound, message).with_hint("`tabwire frame` lists the frames."))
+    let message = format!("No frame has the name, element or URL {:?}.", PageText::new(wanted).as_str());
+    Err(Failure::new(ErrorCode::SelectorNotFound, message)
+        .with_remedy(Remedy::new("Run {} to list the frames.", [Step::action("frame")])))
 }
 
 /// The one frame that fits; an error when there are several.
 fn only(
-    all: &[ListedFrame],
+    all: &[FrameInfo],
     wanted: &str,
-    fits: impl Fn(&ListedFrame) -> bool,
+    fits: impl Fn(&FrameInfo) -> bool,
 ) -> Result<Option<FrameId>, Failure> {
-    let fitting: Vec<&ListedFrame> = all.iter().filter(|frame| fits(frame)).collect();
+    let fitting: Vec<&FrameInfo> = all.iter().filter(|frame| fits(frame)).collect();
     if let [first, _, ..] = fitting[..] {
         let message = format!(
             "{} frames fit {wanted:?}, the first of them at {}.",
@@ -134,7 +137,7 @@ fn only(
             line_address(&address(first))
         );
         return Err(Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Say more of its address, or name its element."));
+            .with_remedy("Give more of its URL, or name its element."));
     }
     Ok(fitting.first().map(|frame| frame.id.clone()))
 }
@@ -143,26 +146,26 @@ fn only(
 async fn held_by(page: &Page, target: &str, deadline: Deadline) -> Result<FrameId, Failure> {
     let target = TargetArguments { target: target.to_owned(), nth: None };
     let element = page.prepare(&target, "read", json!({}), deadline).await?;
-    let held = page.driver().held_frame(&element.frame, element.key(), deadline);
-    let held = page.unless_blocked(held).await?.filter(|frame| page.driver().has_frame(frame));
+    let held = page.session().content_frame(&element.frame, element.key(), deadline);
+    let held = page.unless_blocked(held).await?.filter(|frame| page.session().has_frame(frame));
     held.ok_or_else(|| {
         let message = format!("{} holds no frame.", element.description());
         Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Name an iframe; `tabwire frame` lists the frames there are.")
+            .with_remedy(Remedy::new("Name an iframe. {} lists the frames.", [Step::action("frame")]))
     })
 }
 
-fn address(frame: &ListedFrame) -> String {
+fn address(frame: &FrameInfo) -> String {
     PageText::cut(&frame.url, PAGE_URL_CHARACTERS).as_str().to_owned()
 }
 
 impl Frames {
     fn of(context: &Context, page: &Page) -> Self {
-        let (all, current) = (page.driver().all_frames(), page.scope_or_main());
+        let (all, current) = (page.session().all_frames(), page.scope_or_main());
         let parent_of = |id: &FrameId| all.iter().find(|frame| frame.id == *id)?.parent.clone();
         let refused: Vec<FrameId> =
             page.frames_without(Capability::Read).into_iter().map(|(id, _)| id).collect();
-        let line = |frame: &ListedFrame| {
+        let line = |frame: &FrameInfo| {
             let depth = std::iter::successors(parent_of(&frame.id), parent_of).take(all.len()).count();
             // What may not be read is told without its name and path.
             let is_refused = std::iter::successors(Some(frame.id.clone()), parent_of)
@@ -177,7 +180,7 @@ impl Frames {
         let frames: Vec<FrameLine> = all.iter().take(FRAMES_TOLD).map(line).collect();
         let meant = all.iter().find(|frame| frame.id == current).map(line);
         let (frame, url) = meant.map(|line| (line.name, line.url)).unwrap_or_default();
-        Self { tab: context.browser.tab_of(page), frame, url, frames }
+        Self { tab: context.browser.tab_id(page), frame, url, frames }
     }
 }
 

@@ -3,18 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::element::{Rectangle, TargetArguments};
+use crate::action::context::Context;
+use crate::action::result::{BareValue, value_text};
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::input::element::{Rectangle, TargetArguments};
+use crate::input::locator::Locator;
 use crate::limits::WHOLE_TITLE_CHARACTERS;
-use crate::locator::Locator;
 use crate::page::Page;
 use crate::snapshot::{PageText, address, plain_value};
-use crate::value_text::value_text;
 
 /// Get one fact about the page or an element.
 ///
@@ -40,6 +39,7 @@ pub(crate) struct Get {
     /// Show what stands in a field for a password or one-time code, which is masked otherwise.
     #[arg(long)]
     #[serde(default)]
+    #[schemars(extend("x-secret" = "reveals"))]
     reveal: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Get {
 pub(crate) enum What {
     /// The page's title.
     Title,
-    /// The page's address.
+    /// The page's URL.
     Url,
     /// What stands in a field; true or false for a box to tick.
     Value,
@@ -78,11 +78,12 @@ impl Action for Get {
     const NAME: &'static str = "get";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire get url --raw", "Print the page's address for a script."),
+        Example::new("tabwire get url --raw", "Print the page's URL for a script.").in_skill(),
         Example::new("tabwire get value e4", "Print what is in a field."),
         Example::new("tabwire get attribute e7 href", "Print an attribute."),
         Example::new("tabwire get count '.row'", "Count what matches."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
     type Output = Fact;
 
     fn needs(&self) -> Needs {
@@ -106,29 +107,27 @@ impl Action for Get {
 
 impl Get {
     fn check(&self) -> Result<(), Failure> {
-        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let bad =
+            |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(hint));
         let is_of_page = matches!(self.what, What::Title | What::Url);
         let takes_names = matches!(self.what, What::Attribute | What::Property | What::Styles);
         if is_of_page && self.target.is_some() {
-            return bad("Title and url are the page's; an element has none.", "Leave the target out.");
+            return bad("`title` and `url` take no target.", "Leave the target out.");
         }
         if !is_of_page && self.target.is_none() {
-            return bad(
-                "An element must be named for this.",
-                "Add a ref (e12) or a selector: `get value e12`.",
-            );
+            return bad("A target is required.", "Add a ref (e12) or a selector.");
         }
         if !takes_names && !self.names.is_empty() {
-            return bad("Only attribute, property and styles take names.", "Leave the names out.");
+            return bad("`names` is only for `attribute`, `property` and `styles`.", "Leave the names out.");
         }
         if takes_names && self.what != What::Styles && self.names.is_empty() {
-            return bad("The name is missing.", "Add it after the target: `get attribute e12 href`.");
+            return bad("`names` is empty.", "Name at least one, such as href.");
         }
         Ok(())
     }
 
     async fn of_page(&self, context: &Context, page: &Page) -> Result<Value, Failure> {
-        let place: Value = page.call("place", &json!({}), context.deadline).await?;
+        let place: Value = page.call("location", &json!({}), context.deadline).await?;
         let text = |name: &str| place.get(name).and_then(Value::as_str).unwrap_or_default();
         Ok(match self.what {
             What::Title => json!(PageText::cut(text("title"), WHOLE_TITLE_CHARACTERS).as_str()),
@@ -150,7 +149,7 @@ impl Get {
             What::Count => return count(context, page, target).await,
             What::Box => {
                 let element = page.prepare(target, "read", json!({}), context.deadline).await?;
-                return rounded(element.prepared.rectangle);
+                return rounded(element.info.rectangle);
             }
             What::Attribute => "attribute",
             What::Property => "property",
@@ -161,7 +160,7 @@ impl Get {
         argument["what"] = json!(what);
         argument["names"] = json!(self.names);
         argument["reveal"] = json!(self.reveal);
-        let answer: Answer = page.call_in(&frame, "fact", &argument, context.deadline).await?;
+        let answer: Answer = page.call_in(&frame, "elementData", &argument, context.deadline).await?;
         Ok(match (self.names.as_slice(), answer.fact) {
             ([only], Value::Object(mut facts)) => facts.remove(only).unwrap_or_default(),
             (_, fact) => fact,

@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::excerpt::{Excerpt, StretchArguments};
-use crate::reading::PartArguments;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
+use crate::read::PartArguments;
+use crate::read::excerpt::{Excerpt, StretchArguments};
 
 /// Read the HTML of the page or of an element as it is now.
 ///
-/// What stands in password fields is masked. Long pages come in stretches: go on with --from.
+/// What stands in password fields is masked. Long pages come in parts: continue with --from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct GetHtml {
     #[command(flatten)]
@@ -42,6 +42,7 @@ impl Action for GetHtml {
         Example::new("tabwire get-html main --clean", "Print a part's markup without noise."),
         Example::new("tabwire get-html --raw", "Print the whole page's markup for a program."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = Html;
 
     fn needs(&self) -> Needs {

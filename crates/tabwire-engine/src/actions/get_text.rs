@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::excerpt::{Excerpt, StretchArguments};
-use crate::reading::PartArguments;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
+use crate::read::PartArguments;
+use crate::read::excerpt::{Excerpt, StretchArguments};
 
 /// Read the visible text of the page or of an element, frames included.
 ///
-/// Hidden text is left out. Long texts come in stretches: go on with --from.
+/// Hidden text is left out. Long texts come in parts: continue with --from.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct GetText {
     #[command(flatten)]
@@ -37,6 +37,7 @@ impl Action for GetText {
         Example::new("tabwire get-text", "Print the page's visible text."),
         Example::new("tabwire get-text e6 --raw", "Print one element's text and nothing else."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = VisibleText;
 
     fn needs(&self) -> Needs {

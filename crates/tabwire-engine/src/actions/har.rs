@@ -5,17 +5,17 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
-use crate::network::{Archive, HarForm, RefusedRequests, RequestEntry};
+use crate::network::{HarForm, HarReplay, RefusedRequests, RequestEntry};
 use crate::page::Page;
 
-/// Record the tab's requests into an HTTP Archive (HAR 1.2), or answer requests from one.
+/// Record the tab's requests into an HTTP HarReplay (HAR 1.2), or answer requests from one.
 ///
 /// Cookies, Authorization headers, tokens and passwords of requests are masked in the file unless --show-secrets is
 /// given; bodies of answers are kept as they came.
@@ -36,6 +36,7 @@ pub(crate) struct Har {
     /// Write cookies, Authorization headers, tokens and passwords as they are.
     #[arg(long)]
     #[serde(default)]
+    #[schemars(extend("x-secret" = "reveals"))]
     show_secrets: bool,
 }
 
@@ -102,6 +103,7 @@ impl Action for Har {
         Example::new("tabwire har stop requests.har", "End it and write the file."),
         Example::new("tabwire har replay requests.har --strict", "Answer requests from an archive."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = HarState;
 
     fn needs(&self) -> Needs {
@@ -124,7 +126,7 @@ impl Action for Har {
     async fn run(self, context: &Context) -> Result<HarState, Failure> {
         self.check()?;
         let page = context.page().await?;
-        page.catch_up().await?;
+        page.sync_events().await;
         page.unless_blocked(async { Ok(()) }).await?;
         match self.action {
             HarAction::Show => {}
@@ -132,22 +134,25 @@ impl Action for Har {
                 if !page.network().start_recording() {
                     return Err(Failure::new(
                         ErrorCode::Busy,
-                        "The tab's requests are being recorded already.",
+                        "The tab's requests are already being recorded.",
                     )
-                    .with_hint("End that recording first: `tabwire har stop`."));
+                    .with_remedy(Remedy::new(
+                        "Run {} first.",
+                        [Step::action("har").with("action", "stop")],
+                    )));
                 }
             }
             HarAction::Stop => return self.stop(context, &page).await,
             HarAction::Replay => {
                 let content = context.files.read(self.file.as_deref().unwrap_or(std::path::Path::new("")))?;
-                let archive = Archive::read(&content, self.strict)?;
+                let archive = HarReplay::read(&content, self.strict)?;
                 page.network().settings().archive = Some(archive);
                 page.apply_interception(context.deadline).await?;
             }
             HarAction::Live => {
                 if page.network().settings().archive.take().is_none() {
                     return Err(Failure::new(ErrorCode::BadArgs, "Nothing is being replayed in this tab.")
-                        .with_hint("Requests go to the network already."));
+                        .with_remedy("Requests go to the network already."));
                 }
                 page.apply_interception(context.deadline).await?;
             }
@@ -164,19 +169,20 @@ impl Action for Har {
 
 impl Har {
     fn check(&self) -> Result<(), Failure> {
-        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let bad =
+            |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(hint));
         let takes_file = matches!(self.action, HarAction::Stop | HarAction::Replay);
         if self.action == HarAction::Replay && self.file.is_none() {
-            return bad("Replaying needs a file.", "Run `tabwire har replay FILE`.");
+            return bad("`replay` needs a file.", "Add the file.");
         }
         if self.file.is_some() && !takes_file {
-            return bad("A file is only for `har stop` and `har replay`.", "Leave the file out.");
+            return bad("`file` is only for `stop` and `replay`.", "Leave the file out.");
         }
         if self.strict && self.action != HarAction::Replay {
-            return bad("--strict is only for `har replay`.", "Leave --strict out.");
+            return bad("`strict` is only for `replay`.", "Leave `strict` out.");
         }
         if self.show_secrets && self.action != HarAction::Stop {
-            return bad("--show-secrets is only for `har stop`.", "Leave --show-secrets out.");
+            return bad("`show_secrets` is only for `stop`.", "Leave `show_secrets` out.");
         }
         Ok(())
     }
@@ -184,7 +190,7 @@ impl Har {
     async fn stop(&self, context: &Context, page: &Page) -> Result<HarState, Failure> {
         let Some(recording) = page.network().recording() else {
             return Err(Failure::new(ErrorCode::BadArgs, "The tab's requests are not being recorded.")
-                .with_hint("Begin with `tabwire har start`."));
+                .with_remedy(Remedy::new("Run {} first.", [Step::action("har").with("action", "start")])));
         };
         page.unless_blocked(async {
             recording.settle(context.deadline).await;

@@ -2,28 +2,28 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::network::HeaderList;
 
-/// Add headers to every request of the tab, whoever it goes to; without headers, list them.
+/// Add headers to every request of the tab; without headers, list them.
 ///
-/// For some addresses only, use `route URL --set-header`.
+/// For some URLs only, use `route URL --set-header`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Headers {
     /// Headers to add, `Name: value`; one that is there already is replaced.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(extend("x-carries" = "header"))]
+    #[schemars(extend("x-carries" = "header", "x-secret" = "secret"))]
     headers: Vec<String>,
-    /// A header not to add any more; may be repeated.
+    /// A header to remove from the list; may be repeated.
     #[arg(long, value_name = "NAME")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "text"))]
     remove: Vec<String>,
-    /// Add none any more, except those given.
+    /// Remove all headers from the list first.
     #[arg(long)]
     #[serde(default)]
     clear: bool,
@@ -43,6 +43,7 @@ impl Action for Headers {
         Example::new("tabwire headers 'X-Trace: 7'", "Send a header with every request of the tab."),
         Example::new("tabwire headers --clear", "Send none any more."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = AddedHeaders;
 
     fn needs(&self) -> Needs {
@@ -60,9 +61,9 @@ impl Action for Headers {
         let mut headers = if self.clear { HeaderList::default() } else { before };
         for name in &self.remove {
             if headers.find(name).is_none() {
-                let message = format!("No header {name} is added, so there is none to take away.");
+                let message = format!("The tab sends no extra header {name}.");
                 return Err(Failure::new(ErrorCode::BadArgs, message)
-                    .with_hint("Run `tabwire headers` to list them."));
+                    .with_remedy(Remedy::new("Run {} to list them.", [Step::action("headers")])));
             }
             headers.remove(name);
         }

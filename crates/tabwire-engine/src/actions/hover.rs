@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::TargetArguments;
-use crate::pointing::PointingArguments;
+use crate::action::arguments::PointingArguments;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::TargetArguments;
+use crate::settle::InputAction;
 
 /// Move the mouse over an element and leave it there.
 ///
-/// For menus and hints that show themselves then.
+/// For menus and tooltips.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Hover {
     #[command(flatten)]
@@ -31,27 +31,27 @@ impl Action for Hover {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire hover e3", "Move the mouse over an element, as for a menu.")];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).hiding(&["modifiers", "position"]);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
         let element =
             page.prepare(&self.target, "hover", self.pointing.request(false), context.deadline).await?;
-        let mut hands = page.take_hands(context.deadline).await?;
+        let mut input = page.lock_input(context.deadline).await?;
         if !self.pointing.force {
-            page.reach_element(&element, &mut hands, context.deadline).await?;
+            page.ensure_hit_target(&element, &mut input, context.deadline).await?;
         }
-        page.check_point(element.prepared.point, context.deadline).await?;
-        let moved =
-            page.begin_move(&mut hands, element.prepared.point, self.pointing.bits(), context.deadline);
-        let moved = page.answered(vec![moved]).await;
-        drop(hands);
-        let changes = deed.settle(&element, moved, json!({})).await?.changes;
-        Ok(Acted { did: "hovered over".to_owned(), element: Some(element.description()), changes })
+        page.check_point(element.info.point, context.deadline).await?;
+        let moved = page.begin_move(&mut input, element.info.point, self.pointing.bits(), context.deadline);
+        let moved = page.wait_all(vec![moved]).await;
+        drop(input);
+        let changes = action.settle(&element, moved, json!({})).await?.changes;
+        Ok(ActionResult { did: "hovered over".to_owned(), element: Some(element.description()), changes })
     }
 }

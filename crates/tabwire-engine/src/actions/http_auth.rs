@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::network::{Credentials, origin_of};
 
 /// Give a name and a password to a server that asks for them in the browser's own way (HTTP authentication).
@@ -25,12 +25,12 @@ pub(crate) struct HttpAuth {
     /// The password. A file keeps it out of lists of processes and histories.
     #[arg(long, allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     password: Option<String>,
     /// A file whose first line is the password.
     #[arg(long, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_given"))]
+    #[schemars(extend("x-carries" = "file_given", "x-log" = "hidden"))]
     password_file: Option<PathBuf>,
     /// The origin that gets them: https://example.org.
     #[arg(long, value_name = "URL")]
@@ -62,6 +62,7 @@ impl Action for HttpAuth {
         ),
         Example::new("tabwire http-auth --clear", "Answer no such question any more."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = HttpAuthState;
 
     fn needs(&self) -> Needs {
@@ -82,7 +83,7 @@ impl Action for HttpAuth {
         page.unless_blocked(async { Ok(()) }).await?;
         let is_change = self.user.is_some() || self.clear;
         if is_change {
-            let here = || page.driver().frames().first().and_then(|frame| origin_of(&frame.url));
+            let here = || page.session().readable_roots().first().and_then(|frame| origin_of(&frame.url));
             let credentials = match (self.user, password) {
                 (Some(user), Some(password)) => Some(Credentials::new(user, password, origin.or_else(here))),
                 _ => None,
@@ -102,16 +103,17 @@ impl Action for HttpAuth {
 impl HttpAuth {
     fn read_password(&self, context: &Context) -> Result<Option<String>, Failure> {
         let bad = |message: &str| {
-            Failure::new(ErrorCode::BadArgs, message).with_hint(
-                "Run `tabwire http-auth USER --password-file PATH`, or `tabwire http-auth --clear`.",
-            )
+            Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+                "Give a user name and {}, or {} alone.",
+                [Step::argument("password_file"), Step::argument("clear")],
+            ))
         };
         let has_password = self.password.is_some() || self.password_file.is_some();
         match &self.user {
             None if has_password || self.origin.is_some() => {
                 Err(bad("A password needs the name it belongs to."))
             }
-            Some(_) if self.clear => Err(bad("--clear takes no name.")),
+            Some(_) if self.clear => Err(bad("`clear` takes no user name.")),
             None => Ok(None),
             Some(user) if user.contains(':') || user.chars().any(char::is_control) => {
                 Err(bad("A name has no colon and no control characters."))
@@ -134,8 +136,8 @@ impl HttpAuth {
         let Some(origin) = &self.origin else { return Ok(None) };
         match origin_of(origin) {
             Some(origin) => Ok(Some(origin)),
-            None => Err(Failure::new(ErrorCode::BadArgs, "The origin is no http or https address.")
-                .with_hint("Give scheme and host, e.g. https://example.org:8443.")),
+            None => Err(Failure::new(ErrorCode::BadArgs, "`origin` is not an http or https URL.")
+                .with_remedy("Give scheme and host, e.g. https://example.org:8443.")),
         }
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::limits::INIT_SCRIPT_SHOWN;
 use crate::page::Page;
 use crate::snapshot::PageText;
@@ -47,7 +47,7 @@ pub(crate) enum Verb {
     List,
     /// Add one.
     Add,
-    /// Remove one, or all with --all.
+    /// Remove one, or all.
     Remove,
 }
 
@@ -84,6 +84,7 @@ impl Action for InitScript {
         ),
         Example::new("tabwire init-script remove --all", "Run none any more."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Emulate);
     type Output = ScriptsAnswer;
 
     fn needs(&self) -> Needs {
@@ -107,7 +108,7 @@ impl Action for InitScript {
             }
             Verb::Remove => self.remove(context, &page).await?,
         }
-        let listed = page.unless_blocked(async { Ok(page.record().init_scripts().lock().await) }).await?;
+        let listed = page.unless_blocked(async { Ok(page.state().init_scripts().lock().await) }).await?;
         let view = |(number, source): (u32, &str)| ScriptView {
             id: format!("s{number}"),
             begins: PageText::cut(source, INIT_SCRIPT_SHOWN).as_str().to_owned(),
@@ -122,9 +123,9 @@ impl InitScript {
     fn source(&self, context: &Context) -> Result<Option<String>, Failure> {
         let all = self.all && self.verb != Verb::Remove;
         match (self.verb, &self.script, &self.file) {
-            _ if all => Err(bad("--all is only for `remove`.")),
+            _ if all => Err(bad("`all` is only for `remove`.")),
             (Verb::List, None, None) => Ok(None),
-            (Verb::List, ..) => Err(bad("`list` takes nothing else.")),
+            (Verb::List, ..) => Err(bad("`list` takes no other parameter.")),
             (Verb::Add, Some(script), None) if !script.trim().is_empty() => Ok(Some(script.clone())),
             (Verb::Add, None, Some(file)) => {
                 let content = context.files.read(Path::new(file))?;
@@ -134,14 +135,14 @@ impl InitScript {
             (Verb::Add, ..) => Err(bad("`add` needs a script, or a file with one.")),
             (Verb::Remove, Some(_), None) if !self.all => Ok(None),
             (Verb::Remove, None, None) if self.all => Ok(None),
-            (Verb::Remove, ..) => Err(bad("`remove` needs a script's id, or --all.")),
+            (Verb::Remove, ..) => Err(bad("`remove` needs a script's id, or `all`.")),
         }
     }
 
     async fn remove(&self, context: &Context, page: &Page) -> Result<(), Failure> {
         let Some(id) = &self.script else {
             let numbers: Vec<u32> =
-                page.record().init_scripts().lock().await.iter().map(|(number, _)| number).collect();
+                page.state().init_scripts().lock().await.iter().map(|(number, _)| number).collect();
             for number in numbers {
                 page.remove_init_script(number, context.deadline).await?;
             }
@@ -153,19 +154,19 @@ impl InitScript {
             return Ok(());
         }
         Err(Failure::new(ErrorCode::NotActionable, format!("The tab has no script {id}."))
-            .with_hint("Run `tabwire init-script list` for their ids."))
+            .with_remedy(Remedy::new("Run {} for their ids.", [Step::action("init_script")])))
     }
 }
 
 fn bad(message: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, message)
-        .with_hint("Use `add SCRIPT`, `add --file FILE`, `remove ID`, `remove --all` or `list`.")
+        .with_remedy("Use `add` with a script or a file, `remove` with an id or `all`, or `list`.")
 }
 
 impl Render for ScriptsAnswer {
     fn render(&self) -> String {
         let mut lines: Vec<String> = match (&self.id, self.verb) {
-            (Some(id), _) => vec![format!("added {id}; it runs from the next document on: `tabwire reload`")],
+            (Some(id), _) => vec![format!("added {id}; it runs from the next document on: use `reload`")],
             (None, Verb::Remove) => vec!["removed; documents that are open keep what it did".to_owned()],
             (None, _) if self.scripts.is_empty() => vec!["no init scripts".to_owned()],
             (None, _) => Vec::new(),

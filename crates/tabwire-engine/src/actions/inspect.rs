@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, FrameId};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure, FrameId};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::element::Rectangle;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::input::element::Rectangle;
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementKey, PageText, enclose};
 
@@ -112,6 +112,7 @@ impl Action for Inspect {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire inspect 120,340", "Say what is at a point of the view.")];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision);
     type Output = Inspected;
 
     fn needs(&self) -> Needs {
@@ -123,9 +124,9 @@ impl Action for Inspect {
         let (mut x, mut y) = self.point;
         let mut frame = page.main_frame().clone();
         let mut places: Vec<Place> = Vec::new();
-        for known in page.driver().frames() {
+        for known in page.session().readable_roots() {
             // One that cannot be named is told as the element it is.
-            let named = page.driver().name_frame(&known, context.deadline);
+            let named = page.session().register_frame_owner(&known, context.deadline);
             page.unless_blocked(async {
                 let _ = named.await;
                 Ok(())
@@ -149,7 +150,7 @@ impl Action for Inspect {
 
 fn nothing_there((x, y): (f64, f64)) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("The point {x},{y} is outside of the view."))
-        .with_hint("Give a point inside the view; scroll first to see other parts of the page.")
+        .with_remedy("Give a point inside the view; scroll first to see other parts of the page.")
 }
 
 fn told(page: &Page, frame: &FrameId, found: Found, places: &[Place]) -> Inspected {

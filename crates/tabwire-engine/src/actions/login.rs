@@ -5,29 +5,29 @@ use std::time::{Duration, SystemTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::Needs;
-use tabwire_wire::{ErrorCode, Failure};
 use tokio::time::Instant;
 
-use crate::action::{Action, Effect, Example, Render};
+use crate::action::context::Context;
+use crate::action::result::Changes;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::actions::{click_element, submit_form};
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::element::Aim;
+use crate::browser::visited_origins::origin_of;
+use crate::input::element::ResolvedTarget;
+use crate::input::mouse::Click;
 use crate::limits::{LOGIN_FIELDS_DEADLINE, LOGIN_LOOK};
-use crate::navigation::LoadState;
-use crate::one_time_code::one_time_code;
 use crate::page::Page;
-use crate::pointer::Click;
-use crate::redaction::Redaction;
-use crate::saved_login::SavedLogin;
-use crate::sealed_state::Passphrase;
-use crate::secret_entry::find_login;
-use crate::settle::Watch;
+use crate::page::navigation::LoadState;
+use crate::secrets::fill::find_login;
+use crate::secrets::login::SavedLogin;
+use crate::secrets::redaction::Redaction;
+use crate::settle::InputAction;
 use crate::snapshot::{DocumentName, ElementKey, line_address};
-use crate::visited_origins::origin_of;
+use tabwire_secrets::Passphrase;
+use tabwire_secrets::totp_code;
 
-/// Log in with what `tabwire auth save` has saved.
+/// Log in with a login that `tabwire auth save` saved.
 ///
 /// Opens the login's page unless the tab shows its origin with a form, fills in name and password, then a one-time code
 /// if one is asked for, and sends each. Only the saved origin gets them. They are never shown.
@@ -35,17 +35,17 @@ use crate::visited_origins::origin_of;
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Login {
     /// The saved login's name.
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-log" = "keyword"))]
     name: String,
     /// A file whose first line is the passphrase of the saved logins, if they have one.
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_read"))]
+    #[schemars(extend("x-carries" = "file_read", "x-log" = "hidden"))]
     passphrase_file: Option<String>,
     /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     passphrase: Option<String>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct LoggedIn {
 
 /// What the page agent has filled in.
 #[derive(Deserialize)]
-struct Step {
+struct LoginStep {
     filled: Vec<String>,
     document: DocumentName,
     key: ElementKey,
@@ -85,6 +85,7 @@ impl Action for Login {
             "The same, when a passphrase seals the logins.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
     type Output = LoggedIn;
 
     fn needs(&self) -> Needs {
@@ -134,9 +135,9 @@ impl Login {
 async fn open_form(context: &Context, login: &SavedLogin) -> Result<Page, Failure> {
     let page = context.tab_page().await?;
     page.unless_blocked(async { Ok(()) }).await?;
-    let here = page.driver().frames().into_iter().next().and_then(|main| origin_of(&main.url));
+    let here = page.session().readable_roots().into_iter().next().and_then(|main| origin_of(&main.url));
     let asks = here.as_ref() == Some(&login.origin)
-        && page.call::<bool>("asksForPassword", &json!({}), context.deadline).await.unwrap_or(false);
+        && page.call::<bool>("showsPasswordField", &json!({}), context.deadline).await.unwrap_or(false);
     if !asks {
         context.browser.navigate(&page, &login.url, LoadState::Load, context.deadline).await?;
     }
@@ -150,11 +151,11 @@ async fn await_step(
     login: &SavedLogin,
     wanted: &[&str],
     is_first: bool,
-) -> Result<Option<Step>, Failure> {
+) -> Result<Option<LoginStep>, Failure> {
     let until = context.deadline.instant().min(Instant::now() + LOGIN_FIELDS_DEADLINE);
     loop {
         let code = match &login.totp_secret {
-            Some(secret) if wanted.contains(&"code") => Some(one_time_code(secret.expose(), now())?),
+            Some(secret) if wanted.contains(&"code") => Some(totp_code(secret.expose(), now())?),
             _ => None,
         };
         let argument = json!({
@@ -165,7 +166,7 @@ async fn await_step(
             "code": code,
             "selectors": login.selectors,
         });
-        let step: Result<Option<Step>, Failure> = page.call("logIn", &argument, context.deadline).await;
+        let step: Result<Option<LoginStep>, Failure> = page.call("logIn", &argument, context.deadline).await;
         match step {
             // After a form was sent, being elsewhere is an end like any other.
             Err(failure) if !is_first && failure.code == ErrorCode::PolicyDenied => {
@@ -182,21 +183,22 @@ fn now() -> Duration {
 }
 
 /// Sends what was filled in: by the button that was named, else by the form's own, else by the Enter key.
-async fn send(context: &Context, page: &Page, step: &Step) -> Result<Changes, Failure> {
-    let at = |key: ElementKey| Aim {
+async fn send(context: &Context, page: &Page, step: &LoginStep) -> Result<Changes, Failure> {
+    let at = |key: ElementKey| ResolvedTarget {
         frame: page.main_frame().clone(),
         spec: json!({"document": step.document, "key": key}),
         nth: None,
         guess: None,
     };
     if let Some(button) = step.submit {
-        let watch = Watch::arm(page, &context.browser);
-        let button = page.prepare_at(&at(button), "click", json!({"guard": true}), context.deadline).await?;
-        return click_element(context, page, &button, &Click::at(button.prepared.point), watch).await;
+        let action = InputAction::on(context, page);
+        let button =
+            page.prepare_resolved(&at(button), "click", json!({"guard": true}), context.deadline).await?;
+        return click_element(action, &button, &Click::at(button.info.point)).await;
     }
-    let aim = at(step.key);
-    let field = page.prepare_at(&aim, "read", json!({}), context.deadline).await?;
-    Ok(submit_form(context, page, &aim, &field).await?.1)
+    let resolved = at(step.key);
+    let field = page.prepare_resolved(&resolved, "read", json!({}), context.deadline).await?;
+    Ok(submit_form(context, page, &resolved, &field).await?.1)
 }
 
 async fn tell(
@@ -207,8 +209,8 @@ async fn tell(
 ) -> Result<LoggedIn, Failure> {
     let mut redaction = Redaction::default();
     login.strike_from(&mut redaction);
-    let place = page.place(context.deadline).await?;
-    let asks = page.call::<bool>("asksForPassword", &json!({}), context.deadline).await;
+    let place = page.info(context.deadline).await?;
+    let asks = page.call::<bool>("showsPasswordField", &json!({}), context.deadline).await;
     Ok(LoggedIn {
         name: login.name.clone(),
         origin: login.origin.clone(),
@@ -222,9 +224,10 @@ async fn tell(
 fn no_form(login: &SavedLogin, filled: &[String]) -> Failure {
     let so_far = if filled.is_empty() { "Nothing" } else { "Only the name" };
     let message = format!("{} shows no field for a password. {so_far} was filled in.", login.origin);
-    Failure::new(ErrorCode::SelectorNotFound, message).with_hint(
-        "Look at the page with `tabwire snapshot`. Save the login with the address of the page that has the form, or with --password-selector.",
-    )
+    Failure::new(ErrorCode::SelectorNotFound, message).with_remedy(Remedy::new(
+        "Check the page with {}. The user can save the login with the form's URL or a selector: {}.",
+        [Step::action("snapshot"), Step::command("tabwire auth save --password-selector SELECTOR")],
+    ))
 }
 
 impl Render for LoggedIn {

@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::Point;
-use crate::pointer::{Modifier, MouseButton, modifier_bits};
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::Point;
+use crate::input::mouse::{Modifier, MouseButton, modifier_bits};
+use crate::settle::InputAction;
 
 /// Move the mouse, press or release a button, or turn the wheel, at a point of the tab.
 ///
@@ -60,66 +60,70 @@ impl Action for Mouse {
         Example::new("tabwire mouse move 120,340", "Move the mouse to a point of the view."),
         Example::new("tabwire mouse wheel --by 0,400", "Turn the wheel where the mouse is."),
     ];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Vision);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         self.check()?;
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
-        let surroundings = page.attend_page(context.deadline).await?;
-        let mut hands = page.take_hands(context.deadline).await?;
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
+        let surroundings = page.observe_page(context.deadline).await?;
+        let mut input = page.lock_input(context.deadline).await?;
         let modifiers = modifier_bits(&self.modifiers);
-        let there = self.at.map_or(hands.point, |(x, y)| Point { x, y });
+        let there = self.at.map_or(input.point, |(x, y)| Point { x, y });
         page.check_point(there, context.deadline).await?;
         let mut replies = Vec::new();
         if let Some((x, y)) = self.at {
-            replies.push(page.begin_move(&mut hands, Point { x, y }, modifiers, context.deadline));
+            replies.push(page.begin_move(&mut input, Point { x, y }, modifiers, context.deadline));
         }
-        let point = hands.point;
+        let point = input.point;
         let did = match (self.what, self.by) {
             (What::Move, _) => "moved the mouse to",
             (What::Down, _) => {
-                replies.push(page.begin_press(&mut hands, self.button, modifiers, context.deadline));
+                replies.push(page.begin_press(&mut input, self.button, modifiers, context.deadline));
                 "pressed the mouse at"
             }
             (What::Up, _) => {
-                replies.push(page.begin_release(&mut hands, self.button, modifiers, context.deadline));
+                replies.push(page.begin_release(&mut input, self.button, modifiers, context.deadline));
                 "released the mouse at"
             }
             (What::Wheel, by) => {
                 let (x, y) = by.unwrap_or_default();
-                replies.push(page.begin_wheel(*hands, Point { x, y }, modifiers, context.deadline));
+                replies.push(page.begin_wheel(*input, Point { x, y }, modifiers, context.deadline));
                 "turned the wheel at"
             }
         };
-        let mut moved = page.answered(replies).await;
-        drop(hands);
+        let mut moved = page.wait_all(replies).await;
+        drop(input);
         if moved.is_ok() && self.what == What::Wheel {
             moved = page.call::<()>("drawn", &json!({}), context.deadline).await;
         }
-        let changes = deed.settle(&surroundings, moved, json!({})).await?.changes;
-        Ok(Acted { did: format!("{did} {},{}", point.x, point.y), element: None, changes })
+        let changes = action.settle(&surroundings, moved, json!({})).await?.changes;
+        Ok(ActionResult { did: format!("{did} {},{}", point.x, point.y), element: None, changes })
     }
 }
 
 impl Mouse {
     fn check(&self) -> Result<(), Failure> {
-        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let bad = |message: &str, remedy: Remedy| {
+            Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy))
+        };
         match (self.what, self.at, self.by) {
-            (What::Move, None, _) => bad("Nothing says where to move the mouse.", "Give X,Y."),
-            (What::Wheel, _, None) => {
-                bad("Nothing says how far to turn the wheel.", "Give --by X,Y, as in --by 0,400.")
-            }
+            (What::Move, None, _) => bad("`move` needs a point.", "Give X,Y.".into()),
+            (What::Wheel, _, None) => bad(
+                "`wheel` needs a distance.",
+                Remedy::new("Add {}.", [Step::argument_value("by", "0,400")]),
+            ),
             (What::Move | What::Down | What::Up, _, Some(_)) => {
-                bad("--by is for the wheel.", "Leave it out.")
+                bad("`by` is only for `wheel`.", "Leave it out.".into())
             }
             (_, Some((x, y)), _) if x < 0.0 || y < 0.0 => bad(
                 "The point is outside of the tab.",
-                "Give a point from the tab's top left, both at least 0.",
+                "Give X and Y from the tab's top left, both at least 0.".into(),
             ),
             _ => Ok(()),
         }

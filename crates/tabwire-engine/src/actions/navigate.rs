@@ -1,25 +1,25 @@
-//! `navigate`: goes to an address in the tab.
+//! `navigate`: goes to a URL in the tab.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
-use crate::address::checked_address;
-use crate::context::Context;
-use crate::navigation::LoadState;
-use crate::went::Went;
+use crate::action::context::Context;
+use crate::action::result::NavigationResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::page::navigation::LoadState;
+use crate::url::checked_url;
 
-/// Go to an address in the tab.
+/// Go to a URL in the tab.
 ///
-/// Fails when the address cannot be reached; an answer with an HTTP error status is an arrival and says so.
+/// Fails when the URL cannot be reached. A response with an HTTP error status is a success, and the result has the status.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Navigate {
-    /// The address; `https://` may be left out.
+    /// The URL; `https://` may be left out.
     #[schemars(extend("x-carries" = "url"))]
     url: String,
-    /// How far the page must have come.
+    /// The load state to wait for.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
@@ -29,22 +29,25 @@ impl Action for Navigate {
     const NAME: &'static str = "navigate";
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire navigate example.org", "Go to an address in the current tab."),
+        Example::new("tabwire navigate example.org", "Go to a URL in the current tab."),
         Example::new(
             "tabwire navigate https://example.org/app --wait-until networkidle",
-            "Wait until it asks for nothing more.",
+            "Wait until the network is idle.",
         ),
     ];
-    type Output = Went;
+    const TOOL: ToolOptions =
+        ToolOptions::new(ToolGroup::Default).described("Go to a URL in the tab").idempotent();
+    const ALIASES: &'static [&'static str] = &["goto"];
+    type Output = NavigationResult;
 
     fn needs(&self) -> Needs {
-        Needs::destination().at(Capability::Read, checked_address(&self.url).ok())
+        Needs::destination().at(Capability::Read, checked_url(&self.url).ok())
     }
 
-    async fn run(self, context: &Context) -> Result<Went, Failure> {
-        let url = checked_address(&self.url)?;
+    async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
+        let url = checked_url(&self.url)?;
         let page = context.tab_page().await?;
         let arrival = context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?;
-        Went::tell(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await
     }
 }

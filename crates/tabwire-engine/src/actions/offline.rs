@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::network::{Conditions, NetworkState};
 
 /// Take the tab's network away, or give it back.
@@ -38,6 +38,7 @@ impl Action for Offline {
         Example::new("tabwire offline on", "Cut the tab off from the network."),
         Example::new("tabwire offline off", "Connect it again."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = NetworkState;
 
     fn needs(&self) -> Needs {

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::capture::read_stream;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
 use crate::limits::PDF_BYTES;
+use crate::media::screenshot::read_stream;
 
 /// Print the page to a PDF file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -22,7 +22,7 @@ pub(crate) struct Pdf {
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     paper: Paper,
-    /// Wider than high.
+    /// Landscape format.
     #[arg(long)]
     #[serde(default)]
     landscape: bool,
@@ -40,11 +40,11 @@ pub(crate) struct Pdf {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]
     pages: Option<String>,
-    /// How large everything is printed, 0.1 to 2.
+    /// The scale, 0.1 to 2.
     #[arg(long, value_name = "FACTOR")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<f64>,
-    /// Where to write it; a place of our own unless told.
+    /// The file to write; a new one in Tabwire's data directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
@@ -105,6 +105,7 @@ impl Action for Pdf {
             "Print two pages; say only where the file is.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
     type Output = Printed;
 
     fn needs(&self) -> Needs {
@@ -124,11 +125,8 @@ impl Action for Pdf {
         check_pages(self.pages.as_deref().unwrap_or_default())?;
         let scale = self.scale.unwrap_or(1.0);
         if !(0.1..=2.0).contains(&scale) {
-            return Err(Failure::new(
-                ErrorCode::BadArgs,
-                format!("A page is printed 0.1 to 2 times as large, not {scale}."),
-            )
-            .with_hint("Give a scale such as 0.8."));
+            return Err(Failure::new(ErrorCode::BadArgs, format!("`scale` must be 0.1 to 2, not {scale}."))
+                .with_remedy("Give a scale such as 0.8."));
         }
         if let Some(wish) = &self.output {
             context.files.check_output(wish)?;
@@ -142,7 +140,7 @@ impl Action for Pdf {
             "pageRanges": self.pages.unwrap_or_default(), "transferMode": "ReturnAsStream",
         });
         page.check_documents()?;
-        let watch = page.watch_picture();
+        let watch = page.start_screenshot_check();
         let answer = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
         let streamed: Streamed = serde_json::from_value(answer)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
@@ -153,11 +151,11 @@ impl Action for Pdf {
     }
 }
 
-/// The browser's own words for pages that are not there are the caller's mistake.
+/// Chrome reports pages that do not exist with "Page range exceeds page count".
 fn told(failure: Failure) -> Failure {
     if failure.message.contains("Page range") {
-        return Failure::new(ErrorCode::BadArgs, "The page has fewer pages in print than asked for.")
-            .with_hint("Leave --pages out to see how many there are.");
+        return Failure::new(ErrorCode::BadArgs, "The PDF has fewer pages than `pages` names.")
+            .with_remedy(Remedy::new("Leave {} out to print all pages.", [Step::argument("pages")]));
     }
     failure
 }
@@ -165,8 +163,9 @@ fn told(failure: Failure) -> Failure {
 /// Margins in inches: top, right, bottom, left.
 fn margins(text: &str) -> Result<[f64; 4], Failure> {
     let bad = || {
-        Failure::new(ErrorCode::BadArgs, format!("`{text}` is no margin."))
-            .with_hint("Give one length or four, as 1cm or 10mm,5mm,10mm,5mm; the units are cm, mm, in, px.")
+        Failure::new(ErrorCode::BadArgs, format!("Invalid margin `{text}`.")).with_remedy(
+            "Give one length or four, as 1cm or 10mm,5mm,10mm,5mm; the units are cm, mm, in, px.",
+        )
     };
     let lengths: Option<Vec<f64>> = text.split(',').map(|one| inches(one.trim())).collect();
     match lengths.as_deref() {
@@ -195,8 +194,8 @@ fn check_pages(text: &str) -> Result<(), Failure> {
     if text.is_empty() || text.split(',').all(is_range) {
         return Ok(());
     }
-    Err(Failure::new(ErrorCode::BadArgs, format!("`{text}` are no pages."))
-        .with_hint("Give page numbers and ranges, as 1-3,5."))
+    Err(Failure::new(ErrorCode::BadArgs, format!("Invalid page range `{text}`."))
+        .with_remedy("Give page numbers and ranges such as 1-3,5."))
 }
 
 impl Render for Printed {

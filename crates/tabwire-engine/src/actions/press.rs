@@ -3,15 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::keyboard::Chord;
-use crate::optional_target::OptionalTarget;
+use crate::action::arguments::OptionalTarget;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::keyboard::Chord;
+use crate::settle::InputAction;
 
 /// Press keys or chords, one after the other.
 ///
@@ -20,7 +20,7 @@ use crate::optional_target::OptionalTarget;
 pub(crate) struct Press {
     /// Keys as in KeyboardEvent.key, with modifiers before them: Enter, ArrowDown, a, Control+a, Shift+Tab.
     #[arg(required = true, allow_hyphen_values = true)]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "keys"))]
     keys: Vec<String>,
     #[command(flatten)]
     #[serde(flatten)]
@@ -31,31 +31,33 @@ impl Action for Press {
     const NAME: &'static str = "press";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire press Enter", "Press a key."),
+        Example::new("tabwire press Enter", "Press a key.").in_skill(),
         Example::new("tabwire press Control+a Delete", "Press one after the other."),
         Example::new("tabwire press ArrowDown --target e4", "Focus an element first."),
     ];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    const ALIASES: &'static [&'static str] = &["key"];
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         if self.keys.is_empty() {
-            return Err(Failure::new(ErrorCode::BadArgs, "There is no key to press.")
-                .with_hint("Give one, as in Enter."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`keys` is empty.")
+                .with_remedy("Give at least one key, such as Enter."));
         }
         let chords: Vec<Chord> = self.keys.iter().map(|key| Chord::parse(key)).collect::<Result<_, _>>()?;
         let target = self.target.given()?;
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
-        let element = page.attend(target.as_ref(), context.deadline).await?;
-        let hands = page.take_hands(context.deadline).await?;
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
+        let element = page.key_target(target.as_ref(), context.deadline).await?;
+        let input = page.lock_input(context.deadline).await?;
         let pressed = page.press_chords(&chords, 0, context.deadline).await;
-        drop(hands);
-        let changes = deed.settle(&element, pressed, json!({})).await?.changes;
-        let place = element.words().unwrap_or_else(|| "the page".to_owned());
-        Ok(Acted { did: format!("pressed {} in", self.keys.join(" ")), element: Some(place), changes })
+        drop(input);
+        let changes = action.settle(&element, pressed, json!({})).await?.changes;
+        let place = element.label().unwrap_or_else(|| "the page".to_owned());
+        Ok(ActionResult { did: format!("pressed {} in", self.keys.join(" ")), element: Some(place), changes })
     }
 }

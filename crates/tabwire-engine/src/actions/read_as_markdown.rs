@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::excerpt::{Excerpt, StretchArguments};
-use crate::reading::PartArguments;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
+use crate::read::PartArguments;
+use crate::read::excerpt::{Excerpt, StretchArguments};
 
 /// Read the page as Markdown: its main content, the whole of it, or an element.
 ///
@@ -43,9 +43,10 @@ impl Action for ReadAsMarkdown {
     const NAME: &'static str = "read_as_markdown";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire read-as-markdown", "Read the page's main content as Markdown."),
+        Example::new("tabwire read-as-markdown", "Read the page's main content as Markdown.").in_skill(),
         Example::new("tabwire read-as-markdown --whole --raw", "Everything on it, without the fence."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).returning(ToolResult::Text);
     type Output = MarkdownText;
 
     fn needs(&self) -> Needs {
@@ -55,8 +56,8 @@ impl Action for ReadAsMarkdown {
     async fn run(self, context: &Context) -> Result<MarkdownText, Failure> {
         self.stretch.check()?;
         if self.whole && self.part.target.is_some() {
-            return Err(Failure::new(ErrorCode::BadArgs, "It is either the whole page or an element.")
-                .with_hint("Give a target or `whole`, not both."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`whole` and a target exclude each other.")
+                .with_remedy("Give one of them."));
         }
         let page = context.page().await?;
         let argument = json!({"main": !self.whole});
@@ -70,7 +71,7 @@ impl Render for MarkdownText {
     fn render(&self) -> String {
         let text = self.excerpt.render();
         match self.part.as_str() {
-            "main" => format!("{text}\n(main content; the rest with --whole)"),
+            "main" => format!("{text}\n(main content; `whole` reads the rest)"),
             _ => text,
         }
     }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, TabId};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure, TabId};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
 use crate::limits::RECORDING_RATE;
-use crate::recording::{Filmed, Recording};
-use crate::reel::{Form, Reel};
+use crate::media::frames::{RecordingFormat, ScreencastFrames};
+use crate::media::screencast::{Recording, Screencast};
 
 /// Record what a tab shows: `record start`, act, `record stop`.
 ///
-/// A WebM movie when an encoder (ffmpeg) is on this machine, else an animated WebP, or a directory of pictures; the
+/// A WebM video when an encoder (ffmpeg) is on this machine, else an animated WebP, or a directory of pictures; the
 /// answer says which. At most 1280 pixels wide and high, 10 minutes and 64 MiB; one recording a tab. Fields for
 /// secrets are recorded as the page shows them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct Record {
     /// In which form it is kept, with start.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
-    format: Form,
+    format: RecordingFormat,
     /// Where it goes, with start; one of our own directories if left out.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,8 +94,9 @@ impl Action for Record {
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire record start", "Begin to record the tab."),
-        Example::new("tabwire record stop", "End it and say where the movie is."),
+        Example::new("tabwire record stop", "End it and say where the video is."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = Recorded;
 
     fn needs(&self) -> Needs {
@@ -116,17 +117,17 @@ impl Action for Record {
 impl Record {
     async fn start(self, context: &Context) -> Result<Recorded, Failure> {
         let page = context.page().await?;
-        let tab = context.browser.tab_of(&page);
+        let tab = context.browser.tab_id(&page);
         if context.browser.recordings().has(tab) {
-            return Err(Failure::new(ErrorCode::Busy, format!("Tab {tab} is being recorded already."))
-                .with_hint("End it with `tabwire record stop`."));
+            return Err(Failure::new(ErrorCode::Busy, format!("Tab {tab} is already being recorded."))
+                .with_remedy(Remedy::new("Run {} first.", [Step::action("record").with("verb", "stop")])));
         }
-        if let Some(wish) = self.output.as_deref().filter(|_| self.format != Form::Frames) {
+        if let Some(wish) = self.output.as_deref().filter(|_| self.format != RecordingFormat::Frames) {
             context.files.check_output(wish)?;
         }
         page.unless_blocked(async { Ok(()) }).await?;
-        let (reel, note) = self.reel(context)?;
-        let recording = context.browser.record(&page, reel, context.deadline);
+        let (recorded, note) = self.recorded(context)?;
+        let recording = context.browser.record(&page, recorded, context.deadline);
         let mut recording = page.unless_blocked(recording).await?;
         recording.note.clone_from(&note);
         recording.output = self.output;
@@ -134,54 +135,62 @@ impl Record {
         Ok(Recorded::Started { tab, note })
     }
 
-    /// A reel of the form that is wanted, and what there is to know about it.
-    fn reel(&self, context: &Context) -> Result<(Reel, Option<String>), Failure> {
-        let movie = || context.movies.as_ref().and_then(|movies| movies.begin(RECORDING_RATE));
+    /// A recorded of the form that is wanted, and what there is to know about it.
+    fn recorded(&self, context: &Context) -> Result<(ScreencastFrames, Option<String>), Failure> {
+        let video =
+            || context.video_encoder.as_ref().and_then(|video_encoder| video_encoder.begin(RECORDING_RATE));
         Ok(match self.format {
-            Form::Webp => (Reel::animation(), None),
-            Form::Frames => {
+            RecordingFormat::Webp => (ScreencastFrames::animation(), None),
+            RecordingFormat::Frames => {
                 let files = Arc::clone(&context.files);
-                let name = crate::time_stamp::TimeStamp::now().short();
-                (Reel::frames(files.make_folder(FileKind::Recording, self.output.as_deref(), &name)?), None)
+                let name = crate::timestamp::Timestamp::now().short();
+                (
+                    ScreencastFrames::frames(files.create_directory(
+                        FileKind::Recording,
+                        self.output.as_deref(),
+                        &name,
+                    )?),
+                    None,
+                )
             }
-            Form::Webm | Form::Auto => match movie() {
-                Some(movie) => {
-                    let note = format!("encoded by {}", movie.encoder());
-                    (Reel::movie(movie), Some(note))
+            RecordingFormat::Webm | RecordingFormat::Auto => match video() {
+                Some(video) => {
+                    let note = format!("encoded by {}", video.encoder());
+                    (ScreencastFrames::video(video), Some(note))
                 }
-                None if self.format == Form::Auto => {
+                None if self.format == RecordingFormat::Auto => {
                     let note = "no encoder (ffmpeg) was found, so it is an animated WebP";
-                    (Reel::animation(), Some(note.to_owned()))
+                    (ScreencastFrames::animation(), Some(note.to_owned()))
                 }
                 None => {
                     return Err(Failure::new(
                         ErrorCode::BadArgs,
-                        "A movie needs an encoder, and none was found.",
+                        "A video needs an encoder, and none was found.",
                     )
-                    .with_hint("Install ffmpeg, or leave the format to us."));
+                    .with_remedy("Install ffmpeg, or leave the format to us."));
                 }
             },
         })
     }
 
     async fn stop(self, context: &Context) -> Result<Recorded, Failure> {
-        if self.output.is_some() || self.format != Form::Auto {
+        if self.output.is_some() || self.format != RecordingFormat::Auto {
             return Err(Failure::new(
                 ErrorCode::BadArgs,
-                "Form and path are chosen when a recording starts.",
+                "RecordingFormat and path are chosen when a recording starts.",
             ));
         }
         let (tab, recording) = find(context).await?;
         let age = recording.age();
         let (note, output) = (recording.note.clone(), recording.output.clone());
-        let Filmed { reel, moment, cut, withheld } = recording.stop(context.deadline).await?;
+        let Screencast { recorded, moment, cut, withheld } = recording.stop(context.deadline).await?;
         if withheld > 0 {
             let told =
                 format!("{withheld} pictures were left out: the page had frames that may not be read.");
             context.notices.add([told]);
         }
         let files = Arc::clone(&context.files);
-        let work = move || reel.develop(moment, &*files, output.as_deref());
+        let work = move || recorded.write(moment, &*files, output.as_deref());
         let developed = tokio::task::spawn_blocking(work).await.map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The recording of {tab} was lost: {error}."))
         })??;
@@ -207,7 +216,7 @@ async fn find(context: &Context) -> Result<(TabId, Recording), Failure> {
     let tab = match context.tab {
         Some(tab) => Some(tab),
         None => {
-            let current = context.tab_page().await.ok().map(|page| context.browser.tab_of(&page));
+            let current = context.tab_page().await.ok().map(|page| context.browser.tab_id(&page));
             current.filter(|tab| recordings.has(*tab)).or_else(|| recordings.only())
         }
     };
@@ -218,7 +227,7 @@ async fn find(context: &Context) -> Result<(TabId, Recording), Failure> {
     }
     found.ok_or_else(|| {
         Failure::new(ErrorCode::NotActionable, "The tab is not being recorded.")
-            .with_hint("Begin with `tabwire record start`.")
+            .with_remedy(Remedy::new("Run {} first.", [Step::action("record").with("verb", "start")]))
     })
 }
 
@@ -227,7 +236,7 @@ impl Render for Recorded {
         let file = match self {
             Self::Started { tab, note } => {
                 let note = note.as_ref().map(|note| format!("\n{note}")).unwrap_or_default();
-                return format!("recording {tab}; end it with `tabwire record stop`{note}");
+                return format!("recording {tab}; the verb `stop` ends it{note}");
             }
             Self::Stopped(file) => file,
         };

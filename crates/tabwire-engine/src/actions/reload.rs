@@ -1,23 +1,23 @@
-//! `reload`: loads the tab's page anew.
+//! `reload`: reloads the tab's page.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::navigation::LoadState;
-use crate::went::Went;
+use crate::action::context::Context;
+use crate::action::result::NavigationResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::page::navigation::LoadState;
 
-/// Load the tab's page anew.
+/// Reload the tab's page.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Reload {
-    /// Fetch everything again in place of using the browser's cache.
+    /// Bypass the browser's cache.
     #[arg(long)]
     #[serde(default)]
     past_cache: bool,
-    /// How far the page must have come.
+    /// The load state to wait for.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     wait_until: LoadState,
@@ -28,18 +28,19 @@ impl Action for Reload {
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] = &[
         Example::new("tabwire reload", "Load the page again."),
-        Example::new("tabwire reload --past-cache", "Fetch everything anew."),
+        Example::new("tabwire reload --past-cache", "Bypass the cache."),
     ];
-    type Output = Went;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).idempotent();
+    type Output = NavigationResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
     }
 
-    async fn run(self, context: &Context) -> Result<Went, Failure> {
+    async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let page = context.tab_page().await?;
-        context.browser.revive(page.target());
+        context.browser.clear_crash(page.target());
         let arrival = page.reload(self.past_cache, self.wait_until, context.deadline).await?;
-        Went::tell(&context.browser, &page, arrival, context.deadline).await
+        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await
     }
 }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_cdp::{CdpError, Deadline};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::files::FileKind;
 use crate::network::{
     Body, FullRequest, HeaderList, ListedRequest, Message, Outcome, Part, RequestEntry, Saved, ShownBody,
@@ -19,8 +19,7 @@ use crate::page::Page;
 
 /// Show one request with its headers, bodies, timing and messages, or save parts of it to files.
 ///
-/// Cookies, proofs of who is there and passwords are masked unless --show-secrets is given. A body that is no text
-/// goes to a file.
+/// Cookies, credentials and passwords are masked unless --show-secrets is given. A binary body goes to a file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Request {
     /// Its number, as `requests` lists it.
@@ -28,12 +27,13 @@ pub(crate) struct Request {
     /// Show cookies, Authorization headers, tokens and passwords as they are.
     #[arg(long)]
     #[serde(default)]
+    #[schemars(extend("x-secret" = "reveals"))]
     show_secrets: bool,
     /// Leave the bodies out.
     #[arg(long)]
     #[serde(default)]
     no_body: bool,
-    /// A part to save to a file, unmasked only with --show-secrets; may be repeated.
+    /// A part to save to a file; may be repeated.
     #[arg(long, value_enum, value_name = "PART")]
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     save: Vec<Part>,
@@ -60,6 +60,7 @@ impl Action for Request {
             "Keep the answer's body.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = FullRequest;
 
     fn needs(&self) -> Needs {
@@ -71,11 +72,12 @@ impl Action for Request {
 
     async fn run(mut self, context: &Context) -> Result<FullRequest, Failure> {
         if self.output.is_some() && self.save.len() != 1 {
-            return Err(Failure::new(ErrorCode::BadArgs, "An output path is for exactly one part.")
-                .with_hint("Name the part: --save response-body --output PATH."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`output` is for exactly one part.").with_remedy(
+                Remedy::new("Name the part: {}.", [Step::argument_value("save", "response-body")]),
+            ));
         }
         let page = context.page().await?;
-        page.catch_up().await?;
+        page.sync_events().await;
         page.unless_blocked(async { Ok(()) }).await?;
         let entry = find(&page, self.number)?;
         self.hide_secrets(context, &page, &entry);
@@ -102,11 +104,12 @@ fn find(page: &Page, number: u64) -> Result<RequestEntry, Failure> {
     let log = page.network().log();
     let found = log.find(number).cloned().ok_or_else(|| {
         let message = if number > 0 && number <= log.forgotten() {
-            format!("Request {number} is not kept any more.")
+            format!("Request {number} is no longer kept.")
         } else {
             format!("The page has made no request {number}.")
         };
-        Failure::new(ErrorCode::BadArgs, message).with_hint("Run `tabwire requests --all` for the numbers.")
+        Failure::new(ErrorCode::BadArgs, message)
+            .with_remedy(Remedy::new("Run {} for the numbers.", [Step::action("requests").with("all", true)]))
     })?;
     check_request(&log, &found, page.network().policy(), Capability::Read)?;
     Ok(found)
@@ -192,7 +195,10 @@ impl Request {
     ) -> Result<Vec<u8>, Failure> {
         let nothing = || {
             let message = format!("Request {} has no {}.", entry.number, part.as_str().replace('-', " "));
-            Failure::new(ErrorCode::BadArgs, message).with_hint("Run `tabwire request N` to see what it has.")
+            Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+                "Run {} without {} to see its parts.",
+                [Step::action("request"), Step::argument("save")],
+            ))
         };
         let lines = |headers: &HeaderList| {
             headers.iter().map(|header| format!("{}: {}\n", header.name, header.value)).collect::<String>()
@@ -262,8 +268,12 @@ fn extension_of(content_type: &str) -> &'static str {
 }
 
 fn lost(error: &CdpError) -> Failure {
-    Failure::new(ErrorCode::TargetGone, format!("The body is not to be had: {}.", reason(error)))
-        .with_hint("Record bodies as they come: `tabwire har start`, act, `tabwire har stop`.")
+    Failure::new(ErrorCode::TargetGone, format!("The body is not available: {}.", reason(error))).with_remedy(
+        Remedy::new(
+            "Record bodies as they arrive: {}, then act, then {}.",
+            [Step::action("har").with("action", "start"), Step::action("har").with("action", "stop")],
+        ),
+    )
 }
 
 fn missing(error: &CdpError) -> ShownBody {

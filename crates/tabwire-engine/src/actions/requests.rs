@@ -1,45 +1,45 @@
-//! `requests`: lists what a page asked for and what came back.
+//! `requests`: lists the requests of a page and their responses.
 
 use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::frame_policy::LeftOut;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Column, Effect, Example, Render, ResultTable, ToolGroup, ToolOptions};
+use crate::frames::policy::OmittedSites;
 use crate::limits::REQUESTS_LISTED;
 use crate::network::{ListedRequest, RefusedRequests, RequestEntry, ResourceKind, UrlGlob};
 use crate::snapshot::enclose;
 
 /// List the requests the page made.
 ///
-/// Pictures, styles, scripts and fonts are counted but not listed unless they failed or are asked for. One of them
-/// in full: `request N`.
+/// Images, styles, scripts and fonts are counted, and listed only if they failed or with --all. `request N` shows one
+/// request in full.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Requests {
-    /// Only addresses that contain this, or match it as a glob: `*` stands for anything (/api/*.json).
+    /// Only URLs that contain this, or match it as a glob: `*` stands for anything (/api/*.json).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
     /// Only this method.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "pattern"))]
+    #[schemars(extend("x-carries" = "pattern", "x-log" = "keyword"))]
     method: Option<String>,
-    /// Only answers with this status: 404, 4xx or 400-499.
+    /// Only responses with this status: 404, 4xx or 400-499.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "pattern"))]
+    #[schemars(extend("x-carries" = "pattern", "x-log" = "keyword"))]
     status: Option<String>,
     /// Only this kind; may be repeated.
     #[arg(long = "type", value_enum, value_name = "KIND")]
     #[serde(default, rename = "type", skip_serializing_if = "Vec::is_empty")]
     kinds: Vec<ResourceKind>,
-    /// Only those that failed or were answered with 400 and above.
+    /// Only requests that failed or have a status of 400 or more.
     #[arg(long)]
     #[serde(default)]
     failed: bool,
@@ -47,15 +47,15 @@ pub(crate) struct Requests {
     #[arg(long)]
     #[serde(default)]
     websockets: bool,
-    /// Only those made since `requests` was last asked.
+    /// Only requests since the last call of `requests`.
     #[arg(long)]
     #[serde(default)]
     new: bool,
-    /// List pictures, styles, scripts and fonts too.
+    /// List images, styles, scripts and fonts too.
     #[arg(long)]
     #[serde(default)]
     all: bool,
-    /// How many to list at most; the newest are kept.
+    /// The maximum to list, the newest ones.
     #[arg(long, default_value_t = REQUESTS_LISTED)]
     #[serde(default = "listed")]
     limit: usize,
@@ -96,8 +96,8 @@ impl FromStr for StatusRange {
             (range.0 <= range.1 && (100..=599).contains(&range.0)).then_some(range)
         };
         read().ok_or_else(|| {
-            Failure::new(ErrorCode::BadArgs, "The status is none a server answers with.")
-                .with_hint("Give a status such as 404, a class such as 4xx, or a range such as 400-499.")
+            Failure::new(ErrorCode::BadArgs, "Invalid status.")
+                .with_remedy("Give a status such as 404, a class such as 4xx, or a range such as 400-499.")
         })
     }
 }
@@ -131,10 +131,33 @@ impl Action for Requests {
     const NAME: &'static str = "requests";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire requests", "List what the page asked for."),
-        Example::new("tabwire requests '/api/*' --status 4xx", "Only those that match and were refused."),
+        Example::new("tabwire requests", "List the page's requests.").in_skill(),
+        Example::new(
+            "tabwire requests '/api/*' --status 4xx",
+            "Only those that match and have a 4xx status.",
+        ),
         Example::new("tabwire requests --new --failed", "Only new ones that failed."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
+    const TABLE: Option<ResultTable> = Some(ResultTable {
+        rows: "requests",
+        columns: &[
+            Column::new("N", "number"),
+            Column::new("METHOD", "method"),
+            Column::new("STATUS", "status"),
+            Column::new("STATE", "state"),
+            Column::new("TYPE", "type"),
+            Column::new("BYTES", "bytes"),
+            Column::new("MS", "milliseconds"),
+            Column::new("ADDRESS", "url"),
+        ],
+        empty: "no requests",
+        notes: &[
+            ("hidden_static", "images, styles, scripts and fonts are not listed (--all)"),
+            ("left_out", "older ones are not listed (--limit)"),
+            ("forgotten", "are not kept any more"),
+        ],
+    });
     type Output = RequestList;
 
     fn needs(&self) -> Needs {
@@ -143,12 +166,12 @@ impl Action for Requests {
 
     async fn run(self, context: &Context) -> Result<RequestList, Failure> {
         if self.limit == 0 {
-            return Err(Failure::new(ErrorCode::BadArgs, "At least one request has to be listed."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1."));
         }
         let glob = self.url.as_deref().map(UrlGlob::parse).transpose()?;
         let status = self.status.as_deref().map(StatusRange::from_str).transpose()?;
         let page = context.page().await?;
-        page.catch_up().await?;
+        page.sync_events().await;
         // What is known is told even while a dialog is open: nothing is asked of the page.
         let mut log = page.network().log();
         let listed = log.mark_listed();
@@ -156,7 +179,7 @@ impl Action for Requests {
         let wanted = Wanted { asked: &self, glob, status };
         let (mut requests, mut hidden_static) = (Vec::new(), 0);
         let refused = RefusedRequests::find(&log, page.network().policy(), Capability::Read);
-        let mut withheld = LeftOut::default();
+        let mut withheld = OmittedSites::default();
         for entry in log.since(since).filter(|entry| wanted.has(entry)) {
             if let Some(url) = refused.url_for(entry) {
                 withheld.add(url);
@@ -178,10 +201,10 @@ impl Render for RequestList {
         let lines: String = self.requests.iter().map(|request| request.line() + "\n").collect();
         let mut notes = Vec::new();
         if self.hidden_static > 0 {
-            notes.push(format!("{} static hidden (--all)", self.hidden_static));
+            notes.push(format!("{} static hidden (`all`)", self.hidden_static));
         }
         if self.left_out > 0 {
-            notes.push(format!("{} older left out (--limit)", self.left_out));
+            notes.push(format!("{} older left out (`limit`)", self.left_out));
         }
         if self.forgotten > 0 {
             notes.push(format!("{} not kept any more", self.forgotten));
@@ -196,7 +219,7 @@ impl Render for RequestList {
     }
 
     fn bare(&self) -> Option<BareValue> {
-        let cut = format!("{} older requests are not listed; raise --limit for more.", self.left_out);
+        let cut = format!("{} older requests are not listed; raise `limit` for more.", self.left_out);
         let lines = self.requests.iter().map(ListedRequest::line);
         Some(BareValue::lines(lines).with_cut((self.left_out > 0).then_some(cut)))
     }

@@ -4,18 +4,18 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example};
-use crate::address::checked_address;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::limits::{ROUTE_BODY_BYTES, ROUTES};
 use crate::network::{
-    AbortReason, Answer, Change, HeaderList, ListedRoute, ResourceKind, Route as Rule, RouteEffect,
+    AbortReason, Change, HeaderList, ListedRoute, MockResponse, ResourceKind, Route as Rule, RouteEffect,
     RouteList, UrlGlob, is_header_name, origin_of,
 };
 use crate::page::Page;
+use crate::url::checked_url;
 
 /// Abort, answer or change requests of the tab, by address and kind; without an address, list the routes.
 ///
@@ -41,21 +41,21 @@ pub(crate) struct Route {
     #[arg(long, value_enum, value_name = "REASON", num_args = 0..=1, default_missing_value = "blocked")]
     #[serde(skip_serializing_if = "Option::is_none")]
     abort: Option<AbortReason>,
-    /// Answer with this status; 200 unless said.
+    /// MockResponse with this status; 200 unless said.
     #[arg(long)]
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-    /// Answer with this header, `Name: value`; may be repeated.
+    /// MockResponse with this header, `Name: value`; may be repeated.
     #[arg(long = "header", value_name = "HEADER")]
     #[serde(rename = "header", skip_serializing_if = "Vec::is_empty")]
     #[schemars(extend("x-carries" = "response"))]
     headers: Vec<String>,
-    /// Answer with this text.
+    /// MockResponse with this text.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "response"))]
     body: Option<String>,
-    /// Answer with the content of this file, as it is now.
+    /// MockResponse with the content of this file, as it is now.
     #[arg(long, value_name = "PATH")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_given"))]
@@ -68,7 +68,7 @@ pub(crate) struct Route {
     /// Send it with this method.
     #[arg(long, value_name = "METHOD")]
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "request"))]
+    #[schemars(extend("x-carries" = "request", "x-log" = "keyword"))]
     to_method: Option<String>,
     /// Send it with this header, `Name: value`; may be repeated.
     #[arg(long = "set-header", value_name = "HEADER")]
@@ -93,18 +93,19 @@ impl Action for Route {
     const EXAMPLES: &'static [Example] = &[
         Example::new(
             "tabwire route '*/api/user' --body '{\"name\": \"Anna\"}'",
-            "Answer a request in the server's place.",
+            "MockResponse a request in the server's place.",
         ),
         Example::new("tabwire route --type image --abort blocked", "Let no picture load."),
         Example::new("tabwire route", "List the routes."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = RouteList;
 
     fn needs(&self) -> Needs {
         // A response of the caller's making is code as soon as it is a document or a script. The origin of each held
         // request is judged as well, when it is held.
         let lists = self.abort.is_none() && !self.answers() && !self.changes();
-        let to_url = self.to_url.as_deref().and_then(|url| checked_address(url).ok());
+        let to_url = self.to_url.as_deref().and_then(|url| checked_url(url).ok());
         Needs::tab(if lists { Capability::Read } else { Capability::Act })
             .and_if(self.answers() || self.changes(), Capability::Eval, Scope::Page)
             .and_if(self.body_file.is_some(), Capability::Upload, Scope::Page)
@@ -120,9 +121,9 @@ impl Action for Route {
         let number = {
             let mut settings = page.network().settings();
             if settings.routes.len() >= ROUTES {
-                let message = format!("The tab has {ROUTES} routes, which is as many as it can have.");
+                let message = format!("The tab has {ROUTES} routes, which is the maximum.");
                 return Err(Failure::new(ErrorCode::Backpressure, message)
-                    .with_hint("Take some away: `tabwire unroute`."));
+                    .with_remedy(Remedy::new("Remove some with {}.", [Step::action("unroute")])));
             }
             settings.routes.add(rule)
         };
@@ -140,7 +141,8 @@ fn list(page: &Page, added: Option<u32>) -> RouteList {
 }
 
 fn bad(message: &str) -> Failure {
-    Failure::new(ErrorCode::BadArgs, message).with_hint("Run `tabwire route --help` for what it takes.")
+    Failure::new(ErrorCode::BadArgs, message)
+        .with_remedy(Remedy::new("See {}.", [Step::command("tabwire route --help")]))
 }
 
 impl Route {
@@ -193,7 +195,7 @@ impl Route {
         }))
     }
 
-    fn to_answer(&self, context: &Context) -> Result<Answer, Failure> {
+    fn to_answer(&self, context: &Context) -> Result<MockResponse, Failure> {
         let status = self.status.unwrap_or(200);
         if !(200..=599).contains(&status) {
             return Err(bad("An answer's status is between 200 and 599."));
@@ -213,7 +215,7 @@ impl Route {
                 self.body_file.as_ref().and_then(|path| path.extension()).and_then(|ending| ending.to_str());
             headers.push("content-type", content_type_of(path.unwrap_or_default(), &body));
         }
-        Ok(Answer { status, headers, body })
+        Ok(MockResponse { status, headers, body })
     }
 
     fn to_change(&self) -> Result<Change, Failure> {
@@ -221,7 +223,7 @@ impl Route {
         if !self.remove_headers.iter().all(is_name) || !self.to_method.iter().all(is_name) {
             return Err(bad("A method or a header's name has characters that it cannot have."));
         }
-        let url = self.to_url.as_deref().map(checked_address).transpose()?;
+        let url = self.to_url.as_deref().map(checked_url).transpose()?;
         if url.as_ref().is_some_and(|url| !url.starts_with("http") || !has_host(url)) {
             return Err(bad("A request can only be sent to an http or https address."));
         }

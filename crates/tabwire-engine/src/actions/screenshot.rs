@@ -1,57 +1,56 @@
-//! `screenshot`: a picture of the page, with refs in it if wished.
+//! `screenshot`: an image of the page, optionally with refs.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_image::limits::LONGEST_SIDE;
-use tabwire_image::{Encoding, ImageError, Mark, Picture};
+use tabwire_image::{Encoding, Image, ImageError, Mark};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::annotation::Annotation;
-use crate::bare_value::BareValue;
-use crate::capture::Layout;
-use crate::context::Context;
-use crate::element::Rectangle;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::files::FileKind;
+use crate::input::element::Rectangle;
+use crate::media::annotate::Annotation;
+use crate::media::screenshot::Layout;
 use crate::page::Page;
-use crate::reading::PartArguments;
+use crate::read::PartArguments;
 use crate::snapshot::{PageText, enclose};
 
-/// Take a picture of what is in view, of the full page, or of an element, and write it to a file.
+/// Take a screenshot of the viewport, the full page or an element, and write it to a file.
 ///
-/// One pixel of the picture is one CSS pixel, and its longest side has at most 1568 of them, unless --original is
-/// given.
+/// One image pixel is one CSS pixel, and the longest side has at most 1568 of them, unless --original is given.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Screenshot {
     #[command(flatten)]
     #[serde(flatten)]
     part: PartArguments,
-    /// The whole page, not only what is in view.
+    /// The full page instead of the viewport.
     #[arg(long, conflicts_with = "target")]
     #[serde(default)]
     full_page: bool,
-    /// Draw a labelled frame around everything that can be acted on; the labels are refs for other actions. Drawn on
-    /// the picture, never in the page.
+    /// Draw a labelled frame around every interactive element; the labels are refs for other actions. The page itself
+    /// stays as it is.
     #[arg(long)]
     #[serde(default)]
     annotate: bool,
-    /// The picture's form.
+    /// The image format.
     #[arg(long, value_enum, default_value_t)]
     #[serde(default)]
     format: Format,
-    /// How good a JPEG is, 1 to 100; 80 unless told.
+    /// The JPEG quality, 1 to 100; 80 by default.
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     quality: Option<u8>,
-    /// Every pixel of the screen, not shrunk.
+    /// Device pixels, without scaling down.
     #[arg(long)]
     #[serde(default)]
     original: bool,
-    /// Where to write it; a place of our own unless told.
+    /// The file to write; a new one in Tabwire's data directory by default.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
@@ -110,13 +109,17 @@ impl Action for Screenshot {
     const NAME: &'static str = "screenshot";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire screenshot -o page.png", "Take a picture of what is in view."),
-        Example::new("tabwire screenshot e6", "Take one of an element."),
+        Example::new("tabwire screenshot -o page.png", "Take a screenshot of the viewport.").in_skill(),
+        Example::new("tabwire screenshot e6", "Take a screenshot of an element."),
         Example::new(
             "tabwire screenshot --full-page --annotate",
-            "The whole page, with refs drawn on what can be acted on.",
+            "The full page, with refs drawn on interactive elements.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
+        .described("Take a screenshot of the viewport, the full page or an element")
+        .hiding(&["quality", "output"])
+        .returning(ToolResult::Image);
     type Output = Taken;
 
     fn needs(&self) -> Needs {
@@ -148,7 +151,9 @@ impl Action for Screenshot {
         let worked =
             tokio::task::spawn_blocking(move || develop(png, seen, original, &marks, encoding)).await;
         let developed = worked
-            .map_err(|error| Failure::new(ErrorCode::Internal, format!("The picture was lost: {error}.")))?
+            .map_err(|error| {
+                Failure::new(ErrorCode::Internal, format!("Encoding the image failed: {error}."))
+            })?
             .map_err(|error| Failure::new(ErrorCode::Internal, error.to_string()))?;
         let name = format!("page.{}", self.format.extension());
         let path =
@@ -169,15 +174,18 @@ impl Action for Screenshot {
 
 impl Screenshot {
     fn check(&self) -> Result<(), Failure> {
-        let bad = |message: &str, hint: &str| Err(Failure::new(ErrorCode::BadArgs, message).with_hint(hint));
+        let bad = |message: &str, remedy: Remedy| {
+            Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy))
+        };
         if self.full_page && self.part.target.is_some() {
-            return bad("It is either the full page or an element.", "Give a target or full_page, not both.");
+            return bad("`full_page` and a target exclude each other.", "Give one of them.".into());
         }
         match (self.quality, self.format) {
-            (Some(0 | 101..), _) => bad("A quality goes from 1 to 100.", "Give a quality such as 80."),
-            (Some(_), Format::Png | Format::Webp) => {
-                bad("Only a JPEG has a quality; PNG and WebP are without loss.", "Add `--format jpeg`.")
-            }
+            (Some(0 | 101..), _) => bad("`quality` must be 1 to 100.", "Give a quality such as 80.".into()),
+            (Some(_), Format::Png | Format::Webp) => bad(
+                "`quality` is only for JPEG; PNG and WebP are lossless.",
+                Remedy::new("Add {}.", [Step::argument_value("format", "jpeg")]),
+            ),
             _ => Ok(()),
         }
     }
@@ -205,11 +213,11 @@ impl Screenshot {
         // Into view first: what a box around it cuts off is in no picture.
         let _: Value = page.call_in(&frame, "scroll", &argument, context.deadline).await?;
         let element = page.prepare(&target, "read", json!({}), context.deadline).await?;
-        let place = element.prepared.rectangle;
+        let place = element.info.rectangle;
         if place.width < 1.0 || place.height < 1.0 {
-            let message = format!("{} is not visible, so there is no picture of it.", element.description());
+            let message = format!("{} is not visible.", element.description());
             return Err(Failure::new(ErrorCode::NotActionable, message)
-                .with_hint("Do what makes it appear first, or take a picture of the page."));
+                .with_remedy("Make it visible first, or take a screenshot of the page."));
         }
         let layout = self.layout(context, page).await?;
         let (part, truncated) = layout.on_page(place);
@@ -264,13 +272,13 @@ fn develop(
     annotations: &[Annotation],
     encoding: Encoding,
 ) -> Result<Developed, ImageError> {
-    let mut picture = Picture::from_png(&png)?;
+    let mut picture = Image::from_png(&png)?;
     let taken = (picture.width(), picture.height());
     let (width, height) = if original {
         taken
     } else {
         let (width, height) = (pixels(seen.width).min(taken.0), pixels(seen.height).min(taken.1));
-        Picture::size_within(width, height, LONGEST_SIDE)
+        Image::size_within(width, height, LONGEST_SIDE)
     };
     if (width, height) == taken && annotations.is_empty() && encoding == Encoding::Png {
         return Ok(Developed { width, height, bytes: png });
@@ -322,7 +330,7 @@ impl Render for Taken {
         }
         match (self.truncated, self.full_height) {
             (true, Some(height)) => text.push_str(&format!("\ncut: the page is {height} pixels high")),
-            (true, None) => text.push_str("\ncut: the element is larger than the picture"),
+            (true, None) => text.push_str("\ncut: the element is larger than the image"),
             _ => {}
         }
         if !self.annotations.is_empty() {
@@ -331,13 +339,13 @@ impl Render for Taken {
             };
             let lines: String = self.annotations.iter().map(line).collect();
             text.push('\n');
-            text.push_str(enclose("labels in the picture", &lines).trim_end());
+            text.push_str(enclose("labels in the image", &lines).trim_end());
         }
         text
     }
 
     fn bare(&self) -> Option<BareValue> {
-        let cut = self.truncated.then(|| "The picture does not show all of it.".to_owned());
+        let cut = self.truncated.then(|| "The image does not show all of it.".to_owned());
         Some(BareValue::path(&self.path).with_cut(cut))
     }
 }

@@ -3,22 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::Element;
-use crate::optional_target::OptionalTarget;
+use crate::action::arguments::OptionalTarget;
+use crate::action::context::Context;
+use crate::action::result::Changes;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::input::element::Element;
 use crate::page::Page;
+use crate::settle::InputAction;
 use crate::snapshot::PageText;
 
 /// Scroll the page, scroll inside an element, or scroll an element into view.
 ///
-/// With only a target the element is brought into view; with --by or --to and a target, what is scrolled is the
-/// element or what it is in. Waits for what the scrolling loads and says where it ended.
+/// A target alone is scrolled into view. With --by or --to, the target or its scroll container is scrolled. Waits for
+/// content that scrolling loads, and reports the final position.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Scroll {
     #[command(flatten)]
@@ -93,6 +93,7 @@ impl Action for Scroll {
         Example::new("tabwire scroll --target e6", "Bring an element into view."),
         Example::new("tabwire scroll --by 0,600", "Go down 600 pixels."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
     type Output = Scrolled;
 
     fn needs(&self) -> Needs {
@@ -102,18 +103,18 @@ impl Action for Scroll {
     async fn run(self, context: &Context) -> Result<Scrolled, Failure> {
         let target = self.target.given()?;
         let mut argument = self.request()?;
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
         let element = match &target {
             Some(target) => page.prepare(target, "scroll", json!({}), context.deadline).await?,
-            None => page.attend_page(context.deadline).await?,
+            None => page.observe_page(context.deadline).await?,
         };
         if target.is_some() {
             argument["key"] = json!(element.key());
         }
         let first: Answer = page.call_in(&element.frame, "scroll", &argument, context.deadline).await?;
         let drawn = page.call_in::<()>(&element.frame, "drawn", &json!({}), context.deadline).await;
-        let changes = deed.settle(&element, drawn, json!({})).await?.changes;
+        let changes = action.settle(&element, drawn, json!({})).await?.changes;
         let last = look(context, &page, &element, &argument).await.unwrap_or(first.after);
         Ok(told(first.scroller, &first.before, last, changes))
     }
@@ -122,23 +123,20 @@ impl Action for Scroll {
 impl Scroll {
     /// The request in the page agent's words.
     fn request(&self) -> Result<Value, Failure> {
-        let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_remedy(hint);
         let edges = "Give top, bottom, left, right, or a position such as 0,1200.";
         match (self.by, self.to.as_deref()) {
-            (Some(_), Some(_)) => {
-                Err(bad("Scrolling goes by a distance or to a place, not both.", "Leave one out."))
-            }
+            (Some(_), Some(_)) => Err(bad("`by` and `to` exclude each other.", "Leave one out.")),
             (Some((x, y)), None) => Ok(json!({"by": {"x": x, "y": y}})),
             (None, Some(edge @ ("top" | "bottom" | "left" | "right"))) => Ok(json!({"edge": edge})),
             (None, Some(place)) => match crate::actions::parse_position(place) {
                 Ok((x, y)) => Ok(json!({"to": {"x": x, "y": y}})),
-                Err(_) => Err(bad(&format!("{place:?} is no place to scroll to."), edges)),
+                Err(_) => Err(bad(&format!("Invalid position {place:?}."), edges)),
             },
             (None, None) if self.target.target.is_some() => Ok(json!({})),
-            (None, None) => Err(bad(
-                "Nothing says where to scroll.",
-                "Give a target, --by X,Y or --to top|bottom|left|right|X,Y.",
-            )),
+            (None, None) => {
+                Err(bad("`by`, `to` or a target is required.", "Give a target, a distance or a position."))
+            }
         }
     }
 }

@@ -3,16 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::{Aim, Element, TargetArguments};
+use crate::action::context::Context;
+use crate::action::result::{ActionResult, Changes};
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::{Element, ResolvedTarget, TargetArguments};
 use crate::page::Page;
+use crate::settle::InputAction;
 
 /// Choose options of a list by label or value.
 ///
@@ -52,22 +51,23 @@ impl Action for Select {
     const NAME: &'static str = "select";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire select e4 Germany", "Choose an option by its label or value."),
+        Example::new("tabwire select e4 Germany", "Choose an option by its label or value.").in_skill(),
         Example::new("tabwire select e4 1 3 --by index", "Choose several by number."),
     ];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         let choices: Vec<Value> =
             self.options.iter().map(|option| choice(self.by, option)).collect::<Result<_, _>>()?;
         let page = context.page().await?;
-        let aim = page.aim(&self.target, context.deadline).await?;
-        let (element, changes) = choose(context, &page, &aim, &choices).await?;
-        Ok(Acted { did: "selected in".to_owned(), element: Some(element.description()), changes })
+        let resolved = page.resolve(&self.target, context.deadline).await?;
+        let (element, changes) = choose(context, &page, &resolved, &choices).await?;
+        Ok(ActionResult { did: "selected in".to_owned(), element: Some(element.description()), changes })
     }
 }
 
@@ -80,8 +80,8 @@ fn choice(by: By, option: &str) -> Result<Value, Failure> {
         By::Index => match option.parse::<u32>() {
             Ok(index) if index > 0 => json!({"index": index - 1}),
             _ => {
-                let message = format!("{option:?} is no place in a list.");
-                return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Places are counted from 1."));
+                let message = format!("Invalid index {option:?}.");
+                return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Indexes start at 1."));
             }
         },
     })
@@ -91,22 +91,25 @@ fn choice(by: By, option: &str) -> Result<Value, Failure> {
 pub(crate) async fn choose(
     context: &Context,
     page: &Page,
-    aim: &Aim,
+    resolved: &ResolvedTarget,
     choices: &[Value],
 ) -> Result<(Element, Changes), Failure> {
-    let deed = Deed::on(context, page);
-    let element = page.prepare_at(aim, "select", json!({"choices": choices}), context.deadline).await?;
-    let changes = deed.settle(&element, Ok(()), json!({})).await?.changes;
+    let action = InputAction::on(context, page);
+    let element =
+        page.prepare_resolved(resolved, "select", json!({"choices": choices}), context.deadline).await?;
+    let changes = action.settle(&element, Ok(()), json!({})).await?.changes;
     if changes.dialog.is_some() || changes.navigated {
         return Ok((element, changes));
     }
     let argument = json!({"key": element.key(), "choices": choices});
-    match page.call_in::<bool>(&element.frame, "areChosen", &argument, context.deadline).await {
+    match page.call_in::<bool>(&element.frame, "areSelected", &argument, context.deadline).await {
         Ok(false) => {
             let held = changes.value.as_deref().unwrap_or_default();
-            let message = format!("{} did not keep the choice; it has {held:?}.", element.description());
-            Err(Failure::new(ErrorCode::NotActionable, message)
-                .with_hint("The page undid it. Take a snapshot to see what it asks for."))
+            let message = format!("{} did not keep the choice; it holds {held:?}.", element.description());
+            Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(Remedy::new(
+                "The page changed it back. Run {} to see why.",
+                [Step::action("snapshot")],
+            )))
         }
         // A list that was replaced cannot be looked at; it has taken the choice.
         Ok(true) => Ok((element, changes)),

@@ -3,25 +3,25 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::snapshot::{Extent, Selection, Snapshot as PageSnapshot, SnapshotLines, SnapshotRequest};
 
 /// See what is on the page: roles, names, states, and refs (e12) that other actions take.
 ///
-/// What is nearest to the viewport comes first; what was left out is said, with the ref to look into. Text of the
-/// page stands between two fence lines and is not to be taken for anything else.
+/// Elements nearest to the viewport come first. The text names what it leaves out, with the ref to look into. Page
+/// content stands between two fence lines.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
 #[serde(default)]
 pub(crate) struct Snapshot {
-    /// Only what can be acted on, with the headings around it.
+    /// Only interactive elements, with their headings.
     #[arg(long, short)]
     interactive: bool,
-    /// Only what is in this element: a ref or another target.
+    /// Only the content of this element: a ref or another target.
     #[arg(long, value_name = "TARGET")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
@@ -34,13 +34,13 @@ pub(crate) struct Snapshot {
     #[arg(long, value_name = "LEVELS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     depth: Option<u32>,
-    /// Only what changed since the last snapshot.
+    /// Only changes since the last snapshot.
     #[arg(long, conflicts_with = "full")]
     delta: bool,
-    /// Everything, however long.
+    /// The whole page, without a length limit.
     #[arg(long)]
     full: bool,
-    /// About how many tokens the text may have.
+    /// The approximate maximum of tokens.
     #[arg(long, value_name = "TOKENS", conflicts_with = "full")]
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<usize>,
@@ -71,6 +71,7 @@ impl Action for Snapshot {
             "Look into one element, from its 51st child.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).described("See what is on the page: roles, names, states, and refs (e12) for other tools. Look before acting").returning(ToolResult::Text);
     type Output = Seen;
 
     fn needs(&self) -> Needs {
@@ -79,7 +80,7 @@ impl Action for Snapshot {
 
     async fn run(self, context: &Context) -> Result<Seen, Failure> {
         if self.budget == Some(0) || self.depth == Some(0) {
-            let message = "A snapshot has a budget of at least one token and at least one level.";
+            let message = "`budget` and `depth` must be at least 1.";
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
         let page = context.page().await?;

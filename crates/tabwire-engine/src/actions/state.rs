@@ -4,18 +4,18 @@ use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::browser::visited_origins::origin_of;
 use crate::files::FileKind;
-use crate::kept_state::apart;
-use crate::saved_state::SavedState;
-use crate::sealed_state::{self, Passphrase};
-use crate::state_keeper::{Loaded, StateKeeper, Untold};
-use crate::visited_origins::origin_of;
+use crate::storage::bytes::run_blocking;
+use crate::storage::collect::{RestoreReport, SkippedItem, StateCollector};
+use crate::storage::state::SavedState;
+use tabwire_secrets::{Passphrase, is_sealed, open_state, seal_state};
 
 /// Save cookies and local storage to a file, or load them from one.
 ///
@@ -39,7 +39,7 @@ pub(crate) struct State {
     /// A file whose first line is a passphrase that seals the state, or opens it.
     #[arg(long, value_name = "FILE")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "file_read"))]
+    #[schemars(extend("x-carries" = "file_read", "x-log" = "hidden"))]
     passphrase_file: Option<String>,
     /// For save: seal it with a passphrase, which a terminal is asked for unless a file has it.
     #[arg(long)]
@@ -48,7 +48,7 @@ pub(crate) struct State {
     /// The passphrase itself. A terminal is asked for it; a file keeps it out of histories.
     #[arg(skip)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     passphrase: Option<String>,
     /// For load: first remove all cookies, and the local storage of the origins in the file.
     #[arg(long)]
@@ -86,7 +86,7 @@ pub(crate) struct StateAnswer {
     expired: usize,
     /// What could not be saved or loaded, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left_out: Vec<Untold>,
+    left_out: Vec<SkippedItem>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -98,9 +98,10 @@ impl Action for State {
     const NAME: &'static str = "state";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire state save login.json", "Keep cookies and local storage."),
+        Example::new("tabwire state save login.json", "Keep cookies and local storage.").in_skill(),
         Example::new("tabwire state load login.json", "Put them back, e.g. in another session."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
     type Output = StateAnswer;
 
     fn needs(&self) -> Needs {
@@ -125,7 +126,7 @@ impl Action for State {
 impl State {
     async fn save(&self, context: &Context) -> Result<StateAnswer, Failure> {
         if self.replace {
-            return Err(bad("--replace is only for `load`.", "Leave it out."));
+            return Err(bad("`replace` is only for `load`.", "Leave it out."));
         }
         let named = self.origins.iter().map(|url| {
             let hint = "Give it as https://host or https://host:port.";
@@ -134,18 +135,15 @@ impl State {
         let named: Vec<String> = named.collect::<Result<_, _>>()?;
         let passphrase = self.passphrase(context)?;
         if self.encrypt && passphrase.is_none() {
-            return Err(bad(
-                "There is no passphrase to seal the state with.",
-                "Give it with --passphrase-file FILE, or run the command on a terminal.",
-            ));
+            return Err(bad("There is no passphrase to seal the state with.", passphrase_remedy()));
         }
         let page = context.page().await?;
-        let keeper = StateKeeper { browser: &context.browser, page: &page, deadline: context.deadline };
+        let keeper = StateCollector { browser: &context.browser, page: &page, deadline: context.deadline };
         let (state, left_out) = keeper.collect(&named).await?;
         let mut content = state.write()?;
         let sealed = passphrase.is_some();
         if let Some(passphrase) = passphrase {
-            content = apart(move || sealed_state::seal(&content, &passphrase)).await?;
+            content = run_blocking(move || seal_state(&content, &passphrase)).await?;
         }
         let wish = self.path.as_deref().map(Path::new);
         let path = context.files.write(FileKind::State, wish, "state.json", &content)?;
@@ -163,34 +161,37 @@ impl State {
 
     async fn load(&self, context: &Context) -> Result<StateAnswer, Failure> {
         let Some(path) = &self.path else {
-            return Err(bad("`load` needs the file to load.", "Use `tabwire state load FILE`."));
+            return Err(bad("`load` needs the file to load.", "Add the file."));
         };
         if self.encrypt {
-            return Err(bad("--encrypt is only for `save`.", "A sealed file is recognised."));
+            return Err(bad(
+                "`encrypt` is only for `save`.",
+                "Leave it out; `load` detects encrypted files.",
+            ));
         }
         if !self.origins.is_empty() {
-            return Err(bad("--origin is only for `save`.", "What is in the file is loaded."));
+            return Err(bad("`origins` is only for `save`.", "Leave it out; `load` loads the whole file."));
         }
         let passphrase = self.passphrase(context)?;
         let content = context.files.read(Path::new(path))?;
-        let sealed = sealed_state::is_sealed(&content);
+        let sealed = is_sealed(&content);
         let content = match (sealed, passphrase) {
             (false, None) => content,
-            (true, Some(passphrase)) => apart(move || sealed_state::open(&content, &passphrase)).await?,
+            (true, Some(passphrase)) => run_blocking(move || open_state(&content, &passphrase)).await?,
             (true, None) => {
-                return Err(bad(
-                    "The state is sealed with a passphrase.",
-                    "Give it with --passphrase-file FILE, or run the command on a terminal.",
-                ));
+                return Err(bad("The state is sealed with a passphrase.", passphrase_remedy()));
             }
             (false, Some(_)) => {
-                return Err(bad("The state is not sealed.", "Leave out --passphrase-file."));
+                return Err(bad(
+                    "The state is not sealed.",
+                    Remedy::new("Leave {} out.", [Step::argument("passphrase_file")]),
+                ));
             }
         };
         let state = SavedState::read(&content)?;
         let page = context.page().await?;
-        let keeper = StateKeeper { browser: &context.browser, page: &page, deadline: context.deadline };
-        let Loaded { cookies, entries, origins, expired, left_out } =
+        let keeper = StateCollector { browser: &context.browser, page: &page, deadline: context.deadline };
+        let RestoreReport { cookies, entries, origins, expired, left_out } =
             keeper.restore(&state, self.replace).await?;
         let path = path.clone();
         Ok(StateAnswer { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
@@ -205,8 +206,12 @@ impl State {
     }
 }
 
-fn bad(message: &str, hint: &str) -> Failure {
-    Failure::new(ErrorCode::BadArgs, message).with_hint(hint)
+fn passphrase_remedy() -> Remedy {
+    Remedy::new("Give a file with {}, or run the command in a terminal.", [Step::argument("passphrase_file")])
+}
+
+fn bad(message: &str, remedy: impl Into<Remedy>) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy)
 }
 
 impl Render for StateAnswer {
@@ -227,8 +232,7 @@ impl Render for StateAnswer {
         lines.extend(self.left_out.iter().map(|left| format!("left out: {}: {}", left.what, left.why)));
         match self.verb {
             Verb::Save if !self.sealed => lines.push("The file holds logins: keep it secret.".to_owned()),
-            Verb::Load => lines
-                .push("Pages that are open see it when they are loaded anew: `tabwire reload`.".to_owned()),
+            Verb::Load => lines.push("Open pages use it after `reload`.".to_owned()),
             Verb::Save => {}
         }
         lines.join("\n")

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions, ToolResult};
 use crate::limits::RESULT_BYTES;
 use crate::snapshot::PageText;
 
@@ -31,11 +31,12 @@ pub(crate) struct Storage {
     /// The value to set.
     #[arg(allow_hyphen_values = true)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "secret"))]
     value: Option<String>,
     /// Show values in a list.
     #[arg(long)]
     #[serde(default)]
+    #[schemars(extend("x-secret" = "reveals"))]
     values: bool,
 }
 
@@ -115,6 +116,8 @@ impl Action for Storage {
         Example::new("tabwire storage local get theme --raw", "Print one value for a script."),
         Example::new("tabwire storage session set step 2", "Set one."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).returning(ToolResult::Data);
+    const HAS_SECRET_RESULT: bool = true;
     type Output = StorageAnswer;
 
     fn needs(&self) -> Needs {
@@ -129,8 +132,9 @@ impl Action for Storage {
         let key = self.key.as_deref().unwrap_or_default();
         if !told.before && matches!(self.verb, Verb::Get | Verb::Remove) {
             let message = format!("The storage of {} has no key {key:?}.", told.origin);
-            let list = format!("Run `tabwire storage {} list` for its keys.", self.area.word());
-            return Err(Failure::new(ErrorCode::NotActionable, message).with_hint(list));
+            let list = Step::action("storage").with("area", self.area.word());
+            let remedy = Remedy::new("Run {} for its keys.", [list]);
+            return Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(remedy));
         }
         let total: usize = told.entries.iter().map(|entry| entry.value.len()).sum();
         let with_values = self.verb == Verb::Get || (self.verb == Verb::List && self.values);
@@ -167,11 +171,10 @@ impl Storage {
             (_, true) if !wants_value => "it takes no value",
             _ => return Ok(()),
         };
-        Err(Failure::new(
-            ErrorCode::BadArgs,
-            format!("What is asked of the storage is not complete: {message}."),
-        )
-        .with_hint("Use `list`, `get KEY`, `set KEY VALUE`, `remove KEY` or `clear`."))
+        Err(Failure::new(ErrorCode::BadArgs, format!("Invalid parameters for this verb: {message}."))
+            .with_remedy(
+                "`get` and `remove` take a key, `set` a key and a value, `list` and `clear` neither.",
+            ))
     }
 }
 

@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{Failure, TabId};
 use tabwire_policy::Needs;
-use tabwire_wire::{Failure, TabId};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, TabUse, ToolGroup, ToolOptions};
 
 /// Close a tab: the given one, or the current one.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -37,6 +37,8 @@ impl Action for TabClose {
         Example::new("tabwire tab-close", "Close the current tab."),
         Example::new("tabwire tab-close pipe:7f3a:3", "Close another one."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    const TAB: TabUse = TabUse::Closes;
     type Output = Closed;
 
     fn needs(&self) -> Needs {
@@ -46,7 +48,7 @@ impl Action for TabClose {
     async fn run(self, context: &Context) -> Result<Closed, Failure> {
         let tab = match self.id.or(context.tab) {
             Some(tab) => tab,
-            None => context.browser.tab_of(&context.tab_page().await?),
+            None => context.browser.tab_id(&context.tab_page().await?),
         };
         context.browser.close_tab(tab, context.deadline).await?;
         let tabs = context.browser.tabs(context.deadline).await?;

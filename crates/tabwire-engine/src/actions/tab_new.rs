@@ -2,15 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::address::checked_address;
-use crate::bare_value::BareValue;
-use crate::context::Context;
-use crate::navigation::{Arrival, LoadState};
-use crate::went::Went;
+use crate::action::context::Context;
+use crate::action::result::{BareValue, NavigationResult};
+use crate::action::{Action, Effect, Example, Render, TabUse, ToolGroup, ToolOptions};
+use crate::page::navigation::{DocumentResponse, LoadState};
+use crate::url::checked_url;
 
 /// Open a tab and make it the current one.
 ///
@@ -38,7 +37,7 @@ pub(crate) struct TabNew {
 /// The new tab, and where it is.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub(crate) struct OpenedTab(Went);
+pub(crate) struct OpenedTab(NavigationResult);
 
 impl Action for TabNew {
     const NAME: &'static str = "tab_new";
@@ -47,24 +46,27 @@ impl Action for TabNew {
         Example::new(
             "tabwire tab-new example.org",
             "Open an address in a new tab, which becomes the current one.",
-        ),
+        )
+        .in_skill(),
         Example::new("tabwire tab-new --raw example.org", "Print only the new tab's id, for --tab."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).hiding(&["background"]);
+    const TAB: TabUse = TabUse::Opens;
     type Output = OpenedTab;
 
     fn needs(&self) -> Needs {
-        let url = self.url.as_deref().and_then(|url| checked_address(url).ok());
+        let url = self.url.as_deref().and_then(|url| checked_url(url).ok());
         Needs::destination().at(Capability::Read, url)
     }
 
     async fn run(self, context: &Context) -> Result<OpenedTab, Failure> {
-        let url = self.url.as_deref().map(checked_address).transpose()?;
+        let url = self.url.as_deref().map(checked_url).transpose()?;
         let page = context.browser.new_tab(!self.foreground).await?;
         let arrival = match url {
             Some(url) => context.browser.navigate(&page, &url, self.wait_until, context.deadline).await?,
-            None => Arrival::default(),
+            None => DocumentResponse::default(),
         };
-        Went::tell(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
+        NavigationResult::tell(&context.browser, &page, arrival, context.deadline).await.map(OpenedTab)
     }
 }
 

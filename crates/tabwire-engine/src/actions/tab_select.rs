@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{Failure, TabId};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{Failure, TabId};
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::navigation::Arrival;
-use crate::went::Went;
+use crate::action::context::Context;
+use crate::action::result::NavigationResult;
+use crate::action::{Action, Effect, Example, TabUse, ToolGroup, ToolOptions};
+use crate::page::navigation::DocumentResponse;
 
 /// Make a tab the one that later actions are for.
 ///
@@ -30,17 +30,19 @@ impl Action for TabSelect {
     const EFFECT: Effect = Effect::Navigate;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire tab-select pipe:7f3a:3", "Act on this tab from now on.")];
-    type Output = Went;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default).idempotent();
+    const TAB: TabUse = TabUse::Selects;
+    type Output = NavigationResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Read)
     }
 
-    async fn run(self, context: &Context) -> Result<Went, Failure> {
+    async fn run(self, context: &Context) -> Result<NavigationResult, Failure> {
         let page = context.browser.select(self.id).await?;
         if self.foreground {
             page.command("Page.bringToFront", &serde_json::json!({}), context.deadline).await?;
         }
-        Went::tell(&context.browser, &page, Arrival::default(), context.deadline).await
+        NavigationResult::tell(&context.browser, &page, DocumentResponse::default(), context.deadline).await
     }
 }

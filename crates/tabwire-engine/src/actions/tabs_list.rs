@@ -2,13 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::Failure;
 use tabwire_policy::Needs;
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{
+    Action, CellFormat, Column, Effect, Example, Render, ResultTable, TabUse, ToolGroup, ToolOptions,
+};
 use crate::browser::TabInfo;
-use crate::context::Context;
 use crate::snapshot::{PageText, address, line_address};
 
 /// List the session's tabs.
@@ -29,6 +31,20 @@ impl Action for TabsList {
         Example::new("tabwire tabs", "List the open tabs; a star marks the current one."),
         Example::new("tabwire tabs --json", "The same as data."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    const ALIASES: &'static [&'static str] = &["tabs"];
+    const TAB: TabUse = TabUse::Lists;
+    const TABLE: Option<ResultTable> = Some(ResultTable {
+        rows: "tabs",
+        columns: &[
+            Column::new("", "current").with(CellFormat::Star),
+            Column::new("TAB", "tab"),
+            Column::new("TITLE", "title"),
+            Column::new("ADDRESS", "url"),
+        ],
+        empty: "no tabs; `tabwire open URL` opens one",
+        notes: &[],
+    });
     type Output = Tabs;
 
     fn needs(&self) -> Needs {

@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::element::TargetArguments;
+use crate::action::arguments::PointingArguments;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::element::TargetArguments;
 use crate::limits::TAP_PATIENCE;
-use crate::pointing::PointingArguments;
+use crate::settle::InputAction;
 
 /// Touch an element with a finger.
 ///
@@ -32,29 +32,30 @@ impl Action for Tap {
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire tap e3", "Touch an element, as on a phone.")];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Input);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
         let mut request = self.pointing.request(true);
         request["events"] = json!(["touchstart", "touchend"]);
         let element = page.prepare(&self.target, "click", request, context.deadline).await?;
-        let mut hands = page.take_hands(context.deadline).await?;
+        let mut input = page.lock_input(context.deadline).await?;
         if !self.pointing.force {
-            page.reach_element(&element, &mut hands, context.deadline).await?;
+            page.ensure_hit_target(&element, &mut input, context.deadline).await?;
         }
-        page.check_point(element.prepared.point, context.deadline).await?;
-        let replies = page.begin_tap(element.prepared.point, self.pointing.bits(), context.deadline);
-        let tapped = page.answered(replies).await;
-        drop(hands);
+        page.check_point(element.info.point, context.deadline).await?;
+        let replies = page.begin_tap(element.info.point, self.pointing.bits(), context.deadline);
+        let tapped = page.wait_all(replies).await;
+        drop(input);
         let patience = u64::try_from(TAP_PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        let ends = json!({"after": "click", "patience": patience});
-        let changes = deed.settle(&element, tapped, ends).await?.changes;
-        Ok(Acted { did: "tapped".to_owned(), element: Some(element.description()), changes })
+        let ends = json!({"after": "click", "timeout": patience});
+        let changes = action.settle(&element, tapped, ends).await?.changes;
+        Ok(ActionResult { did: "tapped".to_owned(), element: Some(element.description()), changes })
     }
 }

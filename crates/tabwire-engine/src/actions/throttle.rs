@@ -2,11 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::network::{Conditions, NetworkState, Pace};
 
 /// Make the tab's network slower: a preset, or numbers of your own; without either, say how it is now.
@@ -70,6 +70,7 @@ impl Action for Throttle {
         Example::new("tabwire throttle --latency 200 --download 2000", "Set it in numbers."),
         Example::new("tabwire throttle off", "Be as fast as the network is."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = NetworkState;
 
     fn needs(&self) -> Needs {
@@ -91,26 +92,25 @@ impl Throttle {
     /// The pace that is asked for; none when only the present one is.
     fn to_pace(&self) -> Result<Option<Option<Pace>>, Failure> {
         let bad = |message: &str| {
-            Failure::new(ErrorCode::BadArgs, message).with_hint(
-                "Presets are slow-3g, fast-3g, 4g and off; or give --latency, --download, --upload.",
-            )
+            Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+                "Presets are slow-3g, fast-3g, 4g and off. Otherwise give {}, {} or {}.",
+                [Step::argument("latency"), Step::argument("download"), Step::argument("upload")],
+            ))
         };
         let given = [self.latency, self.download, self.upload];
         if given.iter().all(Option::is_none) {
             return Ok(self.preset.map(Preset::pace));
         }
         if self.preset.is_some() {
-            return Err(bad("A network is either a preset or numbers."));
+            return Err(bad("A preset and numbers exclude each other."));
         }
         let is_rate = |rate: &f64| rate.is_finite() && *rate > 0.0;
         if !self.download.iter().chain(&self.upload).all(is_rate) {
-            return Err(bad(
-                "A rate is a number above 0; for no network at all there is `tabwire offline on`.",
-            ));
+            return Err(bad("A rate must be above 0; `offline` turns the network off."));
         }
         let latency = self.latency.unwrap_or(0.0);
         if !(0.0..=600_000.0).contains(&latency) {
-            return Err(bad("A latency is between 0 and 600000 milliseconds."));
+            return Err(bad("`latency` must be 0 to 600000 milliseconds."));
         }
         Ok(Some(Some(Pace { latency, download: self.download, upload: self.upload })))
     }

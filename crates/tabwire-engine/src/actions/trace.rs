@@ -4,15 +4,15 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::bare_value::BareValue;
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::result::BareValue;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::files::FileKind;
-use crate::trace_run::{TraceRun, check_categories};
-use crate::trace_summary::TraceSummary;
+use crate::trace::run::{TraceRun, check_categories};
+use crate::trace::summary::TraceSummary;
 
 /// Trace what the browser does, and tell how the page performed: LCP, CLS, INP, long tasks, scripts.
 ///
@@ -79,6 +79,7 @@ impl Action for Trace {
         Example::new("tabwire trace start", "Begin to trace what the browser does."),
         Example::new("tabwire trace stop -o trace.json", "End it, and see where the time went."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = Traced;
 
     fn needs(&self) -> Needs {
@@ -96,22 +97,26 @@ impl Action for Trace {
 impl Trace {
     async fn start(self, context: &Context) -> Result<Traced, Failure> {
         if self.output.is_some() {
-            return Err(Failure::new(ErrorCode::BadArgs, "The file is written when the trace is stopped.")
-                .with_hint("Give the path to `tabwire trace stop --output PATH`."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`output` is only for `stop`.")
+                .with_remedy(Remedy::new("Give it to {}.", [Step::action("trace").with("verb", "stop")])));
         }
         check_categories(&self.categories)?;
         let page = context.tab_page().await?;
         let has_pictures = self.categories.iter().any(|category| category.contains("screenshot"));
-        if has_pictures && !page.driver().policy().is_idle() {
-            let message = "A trace with pictures shows every tab and frame, whether they may be read or not.";
+        if has_pictures && !page.session().policy().is_idle() {
+            let message =
+                "A trace with screenshots shows every tab and frame, also those that the policy denies.";
             return Err(Failure::new(ErrorCode::PolicyDenied, message)
-                .with_hint("Leave the category out. `tabwire record` judges each picture.")
+                .with_remedy(Remedy::new(
+                    "Leave the category out, or use {}, which checks each frame.",
+                    [Step::action("record")],
+                ))
                 .with_details(serde_json::json!({"remedy": null})));
         }
         let mut slot = context.browser.trace().lock().await;
         if slot.is_some() {
-            return Err(Failure::new(ErrorCode::Busy, "A trace is being taken already.")
-                .with_hint("End it with `tabwire trace stop`."));
+            return Err(Failure::new(ErrorCode::Busy, "A trace is already running.")
+                .with_remedy(Remedy::new("Run {} first.", [Step::action("trace").with("verb", "stop")])));
         }
         let browser = context.browser.connection().browser();
         *slot = Some(TraceRun::start(browser, &page, &self.categories, context.deadline).await?);
@@ -120,12 +125,12 @@ impl Trace {
 
     async fn stop(self, context: &Context) -> Result<Traced, Failure> {
         if !self.categories.is_empty() {
-            return Err(Failure::new(ErrorCode::BadArgs, "Categories are chosen when a trace is started."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`categories` is only for `start`."));
         }
         let mut slot = context.browser.trace().lock().await;
         let not_running = || {
-            Failure::new(ErrorCode::NotActionable, "No trace is being taken.")
-                .with_hint("Begin one with `tabwire trace start`.")
+            Failure::new(ErrorCode::NotActionable, "No trace is running.")
+                .with_remedy(Remedy::new("Run {} first.", [Step::action("trace").with("verb", "start")]))
         };
         if slot.is_none() {
             return Err(not_running());
@@ -147,7 +152,7 @@ impl Trace {
 impl Render for Traced {
     fn render(&self) -> String {
         let Self::Stopped(file) = self else {
-            return "tracing; end it with `tabwire trace stop`".to_owned();
+            return "tracing; the verb `stop` ends it".to_owned();
         };
         let cut = if file.truncated { ", cut: there was more than is kept" } else { "" };
         let mut lines = vec![format!(

@@ -3,17 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::acted::Acted;
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
-use crate::deed::Deed;
-use crate::keyboard::{Chord, Typed};
+use crate::action::arguments::OptionalTarget;
+use crate::action::context::Context;
+use crate::action::result::ActionResult;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
+use crate::input::keyboard::{Chord, Typed};
 use crate::limits::KEY_PAUSE;
-use crate::optional_target::OptionalTarget;
-use crate::secret_reference::SecretReference;
+use crate::settle::InputAction;
+use tabwire_secrets::SecretReference;
 
 /// Type a text key by key, behind what is there.
 ///
@@ -23,7 +23,7 @@ use crate::secret_reference::SecretReference;
 pub(crate) struct Type {
     /// The text.
     #[arg(allow_hyphen_values = true)]
-    #[schemars(extend("x-carries" = "text"))]
+    #[schemars(extend("x-carries" = "text", "x-secret" = "typed"))]
     text: String,
     #[command(flatten)]
     #[serde(flatten)]
@@ -45,46 +45,53 @@ impl Action for Type {
         Example::new("tabwire type 'hello' --target e4", "Type into a field, key by key."),
         Example::new("tabwire type tabwire --submit", "Type where the focus is and press Enter."),
     ];
-    type Output = Acted;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default);
+    type Output = ActionResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<Acted, Failure> {
+    async fn run(self, context: &Context) -> Result<ActionResult, Failure> {
         if self.text.is_empty() && !self.submit {
-            return Err(Failure::new(ErrorCode::BadArgs, "There is no text to type.")
-                .with_hint("Give a text, or use `tabwire fill` with an empty value to clear a field."));
+            return Err(Failure::new(ErrorCode::BadArgs, "`text` is empty.").with_remedy(Remedy::new(
+                "To clear a field, use {} with an empty value.",
+                [Step::action("fill")],
+            )));
         }
         if SecretReference::parse(&self.text)?.is_some() {
-            return Err(Failure::new(ErrorCode::BadArgs, "A secret is not typed key by key.")
-                .with_hint("Use `tabwire fill` with it: it fills the field in one step, where it may."));
+            return Err(Failure::new(ErrorCode::BadArgs, "A saved secret cannot be typed key by key.")
+                .with_remedy(Remedy::new("Use {}, which enters it in one step.", [Step::action("fill")])));
         }
         let pause = self.slowly.then_some(KEY_PAUSE);
         self.check_time(context)?;
         let target = self.target.given()?;
-        let deed = Deed::begin(context).await?;
-        let page = deed.page().clone();
-        let element = page.attend(target.as_ref(), context.deadline).await?;
+        let action = InputAction::start(context).await?;
+        let page = action.page().clone();
+        let element = page.key_target(target.as_ref(), context.deadline).await?;
         if target.is_some() {
             let _: bool = page
                 .call_in(&element.frame, "caretToEnd", &json!({"key": element.key()}), context.deadline)
                 .await?;
         }
-        let hands = page.take_hands(context.deadline).await?;
+        let input = page.lock_input(context.deadline).await?;
         let Typed { characters, mut outcome } = page.type_text(&self.text, pause, context.deadline).await;
         if self.submit && outcome.is_ok() {
             outcome = page.press_chords(&[Chord::parse("Enter")?], characters, context.deadline).await;
         }
-        drop(hands);
-        let changes = deed.settle(&element, outcome, json!({})).await?.changes;
+        drop(input);
+        let changes = action.settle(&element, outcome, json!({})).await?.changes;
         let whole = self.text.replace("\r\n", "\n").chars().count();
         let did = match (characters == whole, self.submit) {
             (false, _) => format!("typed {characters} of {whole} characters, then was interrupted, into"),
             (true, true) => "typed and pressed Enter in".to_owned(),
             (true, false) => "typed into".to_owned(),
         };
-        Ok(Acted { did, element: Some(element.words().unwrap_or_else(|| "the page".to_owned())), changes })
+        Ok(ActionResult {
+            did,
+            element: Some(element.label().unwrap_or_else(|| "the page".to_owned())),
+            changes,
+        })
     }
 }
 
@@ -101,7 +108,9 @@ impl Type {
             "Typing {count} characters slowly takes {} s, longer than there is time.",
             needed.as_secs() + 1
         );
-        Err(Failure::new(ErrorCode::BadArgs, message)
-            .with_hint(format!("Pass --timeout {}, or leave --slowly out.", needed.as_secs() + 5)))
+        Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+            format!("Allow {} s, or leave {{}} out.", needed.as_secs() + 5),
+            [Step::argument("slowly")],
+        )))
     }
 }

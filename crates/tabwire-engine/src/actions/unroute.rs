@@ -1,22 +1,22 @@
-//! `unroute`: takes routes away.
+//! `unroute`: removes routes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::network::{ListedRoute, RouteList};
 
-/// Take routes away: one by its number, those of an address, or all.
+/// Remove routes: one by its number, those of a URL pattern, or all.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Unroute {
-    /// A route's number, or the address it was made with.
+    /// A route's number, or its URL pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-carries" = "pattern"))]
+    #[schemars(extend("x-carries" = "pattern", "x-log" = "keyword"))]
     route: Option<String>,
-    /// Take all routes away.
+    /// Remove all routes.
     #[arg(long)]
     #[serde(default)]
     all: bool,
@@ -26,9 +26,10 @@ impl Action for Unroute {
     const NAME: &'static str = "unroute";
     const EFFECT: Effect = Effect::Act;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire unroute 2", "Take a route away."),
-        Example::new("tabwire unroute --all", "Take all away."),
+        Example::new("tabwire unroute 2", "Remove one route."),
+        Example::new("tabwire unroute --all", "Remove all routes."),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Network);
     type Output = RouteList;
 
     fn needs(&self) -> Needs {
@@ -37,8 +38,8 @@ impl Action for Unroute {
 
     async fn run(self, context: &Context) -> Result<RouteList, Failure> {
         if self.all == self.route.is_some() {
-            return Err(Failure::new(ErrorCode::BadArgs, "Say which route, or --all.")
-                .with_hint("Run `tabwire route` to see them."));
+            return Err(Failure::new(ErrorCode::BadArgs, "A route or `all` is required.")
+                .with_remedy(Remedy::new("Run {} to list them.", [Step::action("route")])));
         }
         let page = context.page().await?;
         let wanted = self.route.as_deref().map(str::trim);
@@ -54,7 +55,7 @@ impl Action for Unroute {
         };
         if removed.is_empty() && !self.all {
             return Err(Failure::new(ErrorCode::BadArgs, "The tab has no such route.")
-                .with_hint("Run `tabwire route` to see the routes there are."));
+                .with_remedy(Remedy::new("Run {} to list the routes.", [Step::action("route")])));
         }
         page.apply_interception(context.deadline).await?;
         let settings = page.network().settings();

@@ -5,28 +5,28 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, FrameId, Remedy, Step};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure, FrameId};
 
-use crate::accepted_kinds::is_accepted;
-use crate::action::{Action, Effect, Example, Render};
+use crate::accept::is_accepted;
+use crate::action::context::Context;
+use crate::action::result::Changes;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::actions::click::click_element;
-use crate::changes::Changes;
-use crate::context::Context;
-use crate::driver::FileInput;
-use crate::element::{Element, TargetArguments};
-use crate::file_chooser::FileChooser;
-use crate::files::Offered;
+use crate::cdp::FileInput;
+use crate::files::UploadFile;
+use crate::input::element::{Element, TargetArguments};
+use crate::input::mouse::Click;
 use crate::limits::UPLOAD_FILES;
 use crate::page::Page;
-use crate::pointer::Click;
-use crate::settle::Watch;
+use crate::page::dialog::FileChooser;
+use crate::settle::InputAction;
 use crate::snapshot::PageText;
 
 /// Give files to a file input, or to the file chooser that the page has open.
 ///
-/// Files are read only from directories that were declared: the current one, or those given with --root.
+/// Files are read only below the working directory, or below directories given with --root.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Upload {
     /// The files.
@@ -93,12 +93,13 @@ impl Action for Upload {
     const NAME: &'static str = "upload";
     const EFFECT: Effect = Effect::Files;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire upload report.pdf --to e4", "Give a file to a file input."),
+        Example::new("tabwire upload report.pdf --to e4", "Give a file to a file input.").in_skill(),
         Example::new(
             "tabwire upload a.png b.png --to 'text=Choose files'",
             "Give several to what opens a chooser.",
         ),
     ];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Files);
     type Output = Uploaded;
 
     fn needs(&self) -> Needs {
@@ -108,17 +109,17 @@ impl Action for Upload {
     async fn run(self, context: &Context) -> Result<Uploaded, Failure> {
         let offered = self.offered(context)?;
         let page = context.page().await?;
-        let mut watch = Watch::arm(&page, &context.browser);
+        let mut action = InputAction::on(context, &page);
         let (receiver, facts) = match &self.target {
             None => {
-                let open = page.record().chooser().borrow().clone();
+                let open = page.state().chooser().borrow().clone();
                 self.chooser(&page, open.ok_or_else(no_chooser)?, context.deadline).await?
             }
             Some(target) => {
                 let target = TargetArguments { target: target.clone(), nth: self.nth };
                 let element = page.prepare(&target, "upload", json!({}), context.deadline).await?;
-                watch.was_at_element(&element, &page);
-                let facts = element.prepared.more.get("upload").cloned().unwrap_or_default();
+                action.set_element(&element);
+                let facts = element.info.more.get("upload").cloned().unwrap_or_default();
                 let facts: Facts = serde_json::from_value(facts).unwrap_or_default();
                 if facts.file {
                     let input = FileInput::Element(element.key());
@@ -133,7 +134,7 @@ impl Action for Upload {
         };
         self.check(&receiver, &facts, &offered)?;
         self.give(context, &page, &receiver, &offered).await?;
-        let settled = watch.settle(&page, &context.browser, None, context.deadline).await?;
+        let settled = action.settle_page().await?;
         let files =
             offered.iter().map(|file| GivenFile { name: file.name.clone(), bytes: file.bytes }).collect();
         Ok(Uploaded { to: receiver.described, files, changes: settled.changes })
@@ -141,13 +142,12 @@ impl Action for Upload {
 }
 
 impl Upload {
-    fn offered(&self, context: &Context) -> Result<Vec<Offered>, Failure> {
+    fn offered(&self, context: &Context) -> Result<Vec<UploadFile>, Failure> {
         if self.files.is_empty() || self.files.len() > UPLOAD_FILES {
-            let message =
-                format!("One to {UPLOAD_FILES} files are uploaded at once, not {}.", self.files.len());
+            let message = format!("`files` takes one to {UPLOAD_FILES} files, not {}.", self.files.len());
             return Err(Failure::new(ErrorCode::BadArgs, message));
         }
-        self.files.iter().map(|path| context.files.offer(path)).collect()
+        self.files.iter().map(|path| context.files.offer_upload(path)).collect()
     }
 
     /// Clicks what opens a file chooser, and takes the chooser.
@@ -157,12 +157,12 @@ impl Upload {
         page: &Page,
         target: &TargetArguments,
     ) -> Result<(Receiver, Facts), Failure> {
-        page.record().chooser_answered();
-        let watch = Watch::arm(page, &context.browser);
+        page.state().chooser_closed();
+        let action = InputAction::on(context, page);
         let element = page.prepare(target, "click", json!({"guard": true}), context.deadline).await?;
-        let mut chooser = page.record().chooser();
-        let clicking = Click::at(element.prepared.point);
-        click_element(context, page, &element, &clicking, watch).await?;
+        let mut chooser = page.state().chooser();
+        let clicking = Click::at(element.info.point);
+        click_element(action, &element, &clicking).await?;
         let opened = async {
             let opened =
                 tokio::time::timeout_at(context.deadline.instant(), chooser.wait_for(Option::is_some)).await;
@@ -184,7 +184,7 @@ impl Upload {
                 ErrorCode::NotActionable,
                 "The open file chooser belongs to no file input.",
             )
-            .with_hint("Choosers that pages open with showOpenFilePicker cannot be answered."));
+            .with_remedy("Choosers that pages open with showOpenFilePicker cannot be answered."));
         };
         let receiver = Receiver {
             frame: open.frame_id.clone(),
@@ -195,30 +195,29 @@ impl Upload {
         Ok((receiver, Facts { multiple: open.is_multiple(), ..facts }))
     }
 
-    fn check(&self, receiver: &Receiver, facts: &Facts, offered: &[Offered]) -> Result<(), Failure> {
+    fn check(&self, receiver: &Receiver, facts: &Facts, offered: &[UploadFile]) -> Result<(), Failure> {
         let to = &receiver.described;
         if let Some(reason) = &facts.disabled {
             return Err(Failure::new(ErrorCode::NotActionable, format!("{to} {reason}."))
-                .with_hint("Fill in or choose what enables it first."));
+                .with_remedy("Fill in or choose what enables it first."));
         }
         if facts.directory {
             return Err(Failure::new(
                 ErrorCode::NotActionable,
                 format!("{to} asks for a folder, which cannot be given."),
             )
-            .with_hint("Look for an input that takes files."));
+            .with_remedy("Look for an input that takes files."));
         }
         if offered.len() > 1 && !facts.multiple {
             let message = format!("{to} takes one file, not {}.", offered.len());
-            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Give one file."));
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Give one file."));
         }
         let refused = offered.iter().find(|file| !self.any_kind && !is_accepted(&facts.accept, &file.name));
         let Some(refused) = refused else { return Ok(()) };
         let accept = PageText::cut(&facts.accept, 200);
-        let message =
-            format!("{to} asks for {:?}, and {:?} is something else.", accept.as_str(), refused.name);
+        let message = format!("{to} accepts {:?}; {:?} has another type.", accept.as_str(), refused.name);
         Err(Failure::new(ErrorCode::BadArgs, message)
-            .with_hint("Give another file, or --any-kind to try all the same."))
+            .with_remedy(Remedy::new("Give another file, or {}.", [Step::argument("any_kind")])))
     }
 
     async fn give(
@@ -226,12 +225,12 @@ impl Upload {
         context: &Context,
         page: &Page,
         receiver: &Receiver,
-        offered: &[Offered],
+        offered: &[UploadFile],
     ) -> Result<(), Failure> {
         let paths: Vec<PathBuf> = offered.iter().map(|file| file.path.clone()).collect();
-        let given = page.driver().give_files(&receiver.frame, receiver.input, &paths, context.deadline);
+        let given = page.session().set_input_files(&receiver.frame, receiver.input, &paths, context.deadline);
         page.unless_blocked(given).await?;
-        page.record().chooser_answered();
+        page.state().chooser_closed();
         // A page may empty its input as soon as it has the files, or leave; what it still has must be right.
         let Ok(Facts { files, .. }) = facts_of(page, receiver, context.deadline).await else { return Ok(()) };
         let unread =
@@ -240,7 +239,7 @@ impl Upload {
             None => Ok(()),
             Some((_, file)) => {
                 let message = format!("The browser cannot read {:?}.", file.name);
-                Err(Failure::new(ErrorCode::NotActionable, message).with_hint(
+                Err(Failure::new(ErrorCode::NotActionable, message).with_remedy(
                     "A browser on another machine, or in a container, has no access to files here.",
                 ))
             }
@@ -249,7 +248,7 @@ impl Upload {
 }
 
 async fn facts_of(page: &Page, receiver: &Receiver, deadline: Deadline) -> Result<Facts, Failure> {
-    let asked = page.driver().file_input(&receiver.frame, receiver.input, deadline);
+    let asked = page.session().describe_file_input(&receiver.frame, receiver.input, deadline);
     let facts: Value = page.unless_blocked(asked).await?;
     serde_json::from_value(facts).map_err(|error| {
         Failure::new(
@@ -261,13 +260,13 @@ async fn facts_of(page: &Page, receiver: &Receiver, deadline: Deadline) -> Resul
 
 fn no_chooser() -> Failure {
     Failure::new(ErrorCode::NotActionable, "The page has no open file chooser.")
-        .with_hint("Name the file input, or what opens the chooser, with --to.")
+        .with_remedy("Name the file input or the element that opens the chooser as target.")
 }
 
 fn opens_none(element: &Element) -> Failure {
     let message = format!("A click on {} opened no file chooser.", element.description());
     Failure::new(ErrorCode::NotActionable, message)
-        .with_hint("Name the file input itself, or what opens the chooser.")
+        .with_remedy("Name the file input itself, or what opens the chooser.")
 }
 
 impl Render for Uploaded {

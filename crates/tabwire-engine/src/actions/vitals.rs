@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_policy::{Capability, Needs};
-use tabwire_wire::Failure;
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::snapshot::LinkTarget;
-use crate::vital_signs::{LongTasks, Measure, Sign};
+use crate::trace::web_vitals::{LongTasks, Measure, Sign};
 
 /// Measure how the page performed so far: LCP, CLS, INP, FCP, TTFB and long tasks.
 ///
@@ -85,6 +85,7 @@ impl Action for Vitals {
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] =
         &[Example::new("tabwire vitals", "Say how fast the page was for people.")];
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Evidence);
     type Output = Performance;
 
     fn needs(&self) -> Needs {

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_cdp::Deadline;
 use tabwire_policy::{Capability, Needs, Scope};
-use tabwire_wire::{ErrorCode, Failure};
 
-use crate::action::{Action, Effect, Example, Render};
-use crate::context::Context;
-use crate::navigation::LoadState;
+use crate::action::context::Context;
+use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
+use crate::page::navigation::LoadState;
+use crate::page::wait::{ElementState, WaitResult};
 use crate::snapshot::line_address;
-use crate::waiting::{ElementState, Waited};
 
 /// Wait until something is on the page, gone from it, or done.
 ///
@@ -39,12 +39,12 @@ pub(crate) struct WaitFor {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     text_gone: Option<String>,
-    /// An address pattern the page must be at; `*` stands for anything.
+    /// A pattern of the page's URL; `*` stands for anything.
     #[arg(long, value_name = "PATTERN")]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "pattern"))]
     url: Option<String>,
-    /// How far the page must have come in loading.
+    /// The load state to wait for.
     #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "load")]
     #[serde(skip_serializing_if = "Option::is_none")]
     load: Option<LoadState>,
@@ -57,7 +57,7 @@ pub(crate) struct WaitFor {
     #[arg(long)]
     #[serde(skip_serializing_if = "is_false")]
     download: bool,
-    /// Just this many milliseconds.
+    /// A fixed time in milliseconds.
     #[arg(long, value_name = "MILLISECONDS")]
     #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<u64>,
@@ -88,26 +88,26 @@ impl Action for WaitFor {
     const NAME: &'static str = "wait_for";
     const EFFECT: Effect = Effect::Read;
     const EXAMPLES: &'static [Example] = &[
-        Example::new("tabwire wait-for text=Done", "Wait until this is visible."),
+        Example::new("tabwire wait-for text=Done", "Wait until this is visible.").in_skill(),
         Example::new("tabwire wait-for e7 --state hidden", "Wait until an element is gone."),
-        Example::new("tabwire wait-for --url '*/welcome'", "Wait until the page is there."),
-        Example::new(
-            "tabwire wait-for --load networkidle --timeout 20s",
-            "Wait until nothing more is asked for.",
-        ),
+        Example::new("tabwire wait-for --url '*/welcome'", "Wait until the page has this URL."),
+        Example::new("tabwire wait-for --load networkidle --timeout 20s", "Wait until the network is idle."),
     ];
-    type Output = Waited;
+    const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Default)
+        .described("Wait for one condition: an element, text, URL, load, script, download or time")
+        .with_timeout();
+    type Output = WaitResult;
 
     fn needs(&self) -> Needs {
         // The function is code of the caller: it can send requests and change the page.
         Needs::page(Capability::Read).and_if(self.function.is_some(), Capability::Eval, Scope::Page)
     }
 
-    async fn run(self, context: &Context) -> Result<Waited, Failure> {
+    async fn run(self, context: &Context) -> Result<WaitResult, Failure> {
         if self.conditions() != 1 {
             return Err(Failure::new(ErrorCode::BadArgs, "Give exactly one condition to wait for.")
-                .with_hint(
-                    "One of: a target, --text, --text-gone, --url, --load, --function, --download, --time.",
+                .with_remedy(
+                    "Conditions are: a target, `text`, `text_gone`, `url`, `load`, `function`, `download`, `time`.",
                 ));
         }
         let page = context.page().await?;
@@ -138,17 +138,18 @@ impl Action for WaitFor {
 }
 
 /// Waits for a time that fits into the action's own.
-async fn wait_for_time(milliseconds: u64, deadline: Deadline) -> Result<Waited, Failure> {
+async fn wait_for_time(milliseconds: u64, deadline: Deadline) -> Result<WaitResult, Failure> {
     let wanted = Duration::from_millis(milliseconds);
     if tokio::time::Instant::now() + wanted > deadline.instant() {
-        let message = format!("{milliseconds} ms are longer than the action may take.");
-        return Err(Failure::new(ErrorCode::BadArgs, message).with_hint("Pass a longer --timeout."));
+        let message = "`time` is longer than the timeout of the action.".to_string();
+        return Err(Failure::new(ErrorCode::BadArgs, message)
+            .with_remedy("Allow more time, or wait for a condition instead."));
     }
     tokio::time::sleep(wanted).await;
-    Ok(Waited { held: format!("{milliseconds} ms passed"), detail: None })
+    Ok(WaitResult { held: format!("{milliseconds} ms passed"), detail: None })
 }
 
-impl Render for Waited {
+impl Render for WaitResult {
     fn render(&self) -> String {
         match &self.detail {
             Some(url) if url.contains(':') => format!("{}: {}", self.held, line_address(url)),

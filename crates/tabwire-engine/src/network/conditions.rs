@@ -1,4 +1,4 @@
-//! How good a page's network is made to be. Knows nothing of how the browser is told.
+//! Emulated network conditions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,20 +6,20 @@ use serde_json::{Value, json};
 
 use crate::action::Render;
 
-/// How fast a network is.
+/// The speed of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Pace {
-    /// Milliseconds that are added to every answer.
+    /// Added latency in milliseconds.
     pub(crate) latency: f64,
-    /// Kilobits a second that come in; none means no limit.
+    /// Download limit in kilobits per second; none for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) download: Option<f64>,
-    /// Kilobits a second that go out; none means no limit.
+    /// Upload limit in kilobits per second; none for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) upload: Option<f64>,
 }
 
-/// How good the network is made to be.
+/// Emulated network conditions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Conditions {
     pub(crate) offline: bool,
@@ -27,12 +27,12 @@ pub(crate) struct Conditions {
 }
 
 impl Conditions {
-    /// Whether anything is made worse than it is.
+    /// Whether anything is emulated.
     pub(crate) fn is_default(&self) -> bool {
         !self.offline && self.pace.is_none()
     }
 
-    /// The conditions as the browser's command takes them: bytes a second, -1 for no limit.
+    /// The parameters of the CDP command: bytes per second, -1 for no limit.
     pub(crate) fn to_params(self) -> Value {
         let bytes = |kilobits: Option<f64>| kilobits.map_or(-1.0, |kilobits| kilobits * 1000.0 / 8.0);
         json!({
@@ -44,12 +44,12 @@ impl Conditions {
     }
 }
 
-/// How good a tab's network is, as answers tell it.
+/// The network conditions of a tab, in a result.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct NetworkState {
-    /// Whether there is none.
+    /// Whether the tab is offline.
     offline: bool,
-    /// How slow it is made; none when it is as fast as it is.
+    /// The emulated speed; none when it is not limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pace: Option<Pace>,
 }

@@ -1,15 +1,15 @@
-//! A name and a password for servers that ask in the browser's own way, and which server may have them.
+//! Credentials for HTTP authentication, bound to one origin.
 
 use std::fmt;
 
 use serde_json::{Value, json};
 
-/// A name and a password. Prints without the password.
+/// A user name and a password. `Debug` hides the password.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Credentials {
     pub(crate) user: String,
     password: String,
-    /// The only origin that gets them; none until the first page asks for them.
+    /// The only origin that gets them; none until the first request for them.
     pub(crate) origin: Option<String>,
 }
 
@@ -24,8 +24,8 @@ impl Credentials {
         Self { user, password, origin }
     }
 
-    /// Whether an origin that asks may have them. The first page that asks becomes the only one.
-    pub(super) fn admit(&mut self, origin: &str, is_page: bool) -> bool {
+    /// Whether an origin may have them. The first origin that asks becomes the only one.
+    pub(crate) fn admit(&mut self, origin: &str, is_page: bool) -> bool {
         match &self.origin {
             Some(known) => known == origin,
             None if is_page => {
@@ -36,13 +36,13 @@ impl Credentials {
         }
     }
 
-    /// The answer to a server's question. Holds the password.
-    pub(super) fn expose_answer(&self) -> Value {
+    /// The response to an authentication challenge. Contains the password.
+    pub(crate) fn expose_answer(&self) -> Value {
         json!({"response": "ProvideCredentials", "username": self.user, "password": self.password})
     }
 }
 
-/// The origin of an address: `https://a.test:8443`; none when it has no server.
+/// The origin of a URL: `https://a.test:8443`; none when it has no server.
 pub(crate) fn origin_of(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let scheme = scheme.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Answers for every request that a browser holds for us. None is left waiting: what goes wrong lets it go on.
+//! Responds to every request that the browser pauses. None stays paused: on an error it continues.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -13,20 +13,20 @@ use super::page_network::PageNetwork;
 use super::route::Verdict;
 use crate::limits::{CHALLENGES_REMEMBERED, HELD_REQUESTS, VERDICT_DEADLINE};
 
-/// An answer that is on its way to the browser.
+/// A response on its way to the browser.
 type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Judges the requests that one process holds.
+/// Judges the requests that one process pauses.
 struct Judge {
     session: CdpSession,
     network: Weak<PageNetwork>,
     main: String,
-    /// Requests whose server has been given an answer already.
+    /// Requests whose server has received credentials already.
     challenged: VecDeque<String>,
 }
 
-/// Starts to judge what a process holds, for as long as it is there.
-pub(super) fn start(network: &Arc<PageNetwork>, session: &CdpSession, main: &str, tasks: &TaskGroup) {
+/// Starts to judge the paused requests of a process, while it exists.
+pub(crate) fn start(network: &Arc<PageNetwork>, session: &CdpSession, main: &str, tasks: &TaskGroup) {
     let filter = EventFilter::methods(["Fetch.requestPaused", "Fetch.authRequired"]);
     let events = session.events_bounded(filter, HELD_REQUESTS);
     let judge = Judge {
@@ -56,12 +56,12 @@ impl Judge {
         }
     }
 
-    /// The answer to one event, to be sent.
+    /// The command for one event.
     fn answer(&mut self, event: &Event) -> Sending {
         let (session, weak) = (self.session.clone(), self.network.clone());
         let network = weak.upgrade();
         if event.method() == "Fetch.authRequired" {
-            let Ok(asked) = event.to::<super::network_event::AuthRequired>() else {
+            let Ok(asked) = event.to::<super::events::AuthRequired>() else {
                 return Box::pin(release(session, weak));
             };
             let before = self.challenged.contains(&asked.request_id);
@@ -76,7 +76,7 @@ impl Judge {
             let params = json!({"requestId": asked.request_id, "authChallengeResponse": response});
             return Box::pin(send_challenge_answer(session, weak, params));
         }
-        let Ok(paused) = event.to::<super::network_event::RequestPaused>() else {
+        let Ok(paused) = event.to::<super::events::RequestPaused>() else {
             return Box::pin(release(session, weak));
         };
         let id = paused.request_id.clone();
@@ -93,7 +93,7 @@ impl Judge {
     }
 }
 
-/// Sends a verdict; one that the browser refuses lets the request go on as it is. Says whether it was refused.
+/// Sends a verdict; one that the browser rejects continues the request. Returns whether it was rejected.
 async fn send(session: &CdpSession, network: &Weak<PageNetwork>, id: &str, verdict: Verdict) -> bool {
     let sent = session.send(verdict.method, &verdict.params, VERDICT_DEADLINE).await;
     let Err(error) = sent else { return false };
@@ -124,20 +124,20 @@ async fn send_challenge_answer(session: CdpSession, network: Weak<PageNetwork>, 
     }
 }
 
-/// Lets everything go on that a process holds, and then holds again what is to be held. Where something must not go
-/// on, nothing does.
+/// Continues everything that a process has paused, and then enables interception again. Where the policy blocks
+/// something, nothing continues.
 async fn release(session: CdpSession, network: Weak<PageNetwork>) {
     if network.upgrade().is_some_and(|network| network.is_contained()) {
         return;
     }
-    // A process that does not take even this is gone, and what it held with it.
+    // A process that rejects even this is gone, with its paused requests.
     let _ = session.send("Fetch.disable", &json!({}), VERDICT_DEADLINE).await;
     if let Some(params) = network.upgrade().and_then(|network| network.interception()) {
         let _ = session.send("Fetch.enable", &params, VERDICT_DEADLINE).await;
     }
 }
 
-/// Whether the request or its process is not there any more, so that nothing is held.
+/// Whether the request or its process is gone, so that nothing is paused.
 fn is_over(error: &CdpError) -> bool {
     match error {
         CdpError::SessionGone { .. } | CdpError::Closed { .. } | CdpError::OutcomeUnknown { .. } => true,

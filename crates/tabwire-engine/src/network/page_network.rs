@@ -1,29 +1,29 @@
-//! Everything of one page's network that is kept: the log, and what is changed on its way.
+//! The network state of one page: the request log and what is changed.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Value, json};
+use tabwire_api::{Failure, FrameId};
 use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, TaskGroup};
 use tabwire_policy::Capability;
-use tabwire_wire::{Failure, FrameId};
 use tokio::sync::oneshot;
 
-use super::archive::Archive;
+use super::access::HeldAccess;
 use super::conditions::Conditions;
-use super::containment::Containment;
 use super::credentials::Credentials;
-use super::header_list::HeaderList;
+use super::egress::EgressPolicy;
+use super::events::{AuthRequired, DocumentCame, RequestPaused};
+use super::har::recording::Recording;
+use super::har::replay::HarReplay;
+use super::headers::HeaderList;
 use super::interception;
-use super::network_event::{AuthRequired, DocumentCame, RequestPaused};
-use super::recording::Recording;
-use super::request_access::HeldAccess;
-use super::request_entry::Origin;
-use super::request_log::RequestLog;
+use super::log::RequestLog;
+use super::log::entry::Origin;
+use super::route::table::RouteTable;
 use super::route::{AbortReason, RouteEffect, Verdict, fulfil};
-use super::route_table::RouteTable;
-use crate::cdp_driver::FrameUrls;
-use crate::driver::Setting;
-use crate::frame_policy::FramePolicy;
+use crate::cdp::FrameUrls;
+use crate::cdp::Setting;
+use crate::frames::policy::FramePolicy;
 use crate::limits::SETTING_PATIENCE;
 use crate::page::Page;
 
@@ -34,52 +34,52 @@ pub(crate) struct PageNetwork {
     log: Mutex<RequestLog>,
     settings: Mutex<Settings>,
     recording: Mutex<Option<Arc<Recording>>>,
-    whither: Mutex<Whither>,
+    navigation_target: Mutex<NavigationTarget>,
     policy: FramePolicy,
-    /// Which URLs the page's frames are judged by, once the page knows them.
+    /// The URLs that the frames are judged by, once the page knows them.
     frame_urls: OnceLock<FrameUrls>,
     tasks: TaskGroup,
 }
 
-/// Where the page is, and where it was kept from going, as far as anything is kept in.
+/// The page's URL, and the last blocked navigation.
 #[derive(Debug, Default)]
-struct Whither {
-    /// Where the last document came from.
+struct NavigationTarget {
+    /// The URL of the last document.
     shown: Option<String>,
-    /// The last document that was stopped on its way.
+    /// The last blocked navigation.
     stopped: Option<String>,
 }
 
-/// What is changed about a page's network.
+/// What is changed in a page's network.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) routes: RouteTable,
-    pub(crate) archive: Option<Archive>,
+    pub(crate) archive: Option<HarReplay>,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) headers: HeaderList,
-    /// Whether headers are added to requests one by one, as the policy allows, and not by the browser.
+    /// Whether headers are added to requests one by one, as the policy allows, instead of by the browser.
     holds_headers: bool,
     pub(crate) conditions: Conditions,
-    /// What is kept in, whatever else is set.
-    pub(crate) containment: Option<Containment>,
+    /// The egress policy, independent of other settings.
+    pub(crate) egress: Option<EgressPolicy>,
 }
 
 impl Settings {
-    /// What the browser is asked to hold for us; none when nothing is.
+    /// What the browser has to pause; none for nothing.
     fn interception(&self) -> Option<Value> {
         let handles_auth = self.credentials.is_some();
         let adds_headers = self.holds_headers && !self.headers.is_empty();
-        // A server's question is only told for requests that are held.
+        // The browser reports authentication challenges only for paused requests.
         let mut patterns: Vec<Value> = if handles_auth || self.archive.is_some() || adds_headers {
             vec![json!({"urlPattern": "*"})]
         } else {
             self.routes.iter().flat_map(super::Route::browser_patterns).collect()
         };
-        patterns.extend(self.containment.iter().flat_map(|_| Containment::patterns()));
+        patterns.extend(self.egress.iter().flat_map(|_| EgressPolicy::patterns()));
         (!patterns.is_empty()).then(|| json!({"patterns": patterns, "handleAuthRequests": handles_auth}))
     }
 
-    /// What becomes of a request that is held, and who answers it if it is not the server.
+    /// The verdict for a paused request, and its source.
     fn decide(&mut self, paused: &RequestPaused, access: &HeldAccess<'_>) -> (Option<Origin>, Verdict) {
         let may_apply = |effect: &RouteEffect| match effect {
             RouteEffect::Abort(_) => true,
@@ -99,7 +99,7 @@ impl Settings {
         (origin, verdict)
     }
 
-    /// Answers a request from the archive, if there is one.
+    /// Fulfils a request from the archive, if it contains it.
     fn replay(&mut self, paused: &RequestPaused, access: &HeldAccess<'_>) -> (Option<Origin>, Verdict) {
         let Some(archive) = &mut self.archive else { return (None, Verdict::go_on(&paused.request_id)) };
         let request = &paused.request;
@@ -110,15 +110,15 @@ impl Settings {
             None
         };
         match found {
-            Some(answer) => (Some(Origin::Archive), fulfil(paused, &answer)),
+            Some(answer) => (Some(Origin::HarReplay), fulfil(paused, &answer)),
             None if archive.is_strict() => {
-                (Some(Origin::Archive), Verdict::fail(&paused.request_id, AbortReason::Blocked))
+                (Some(Origin::HarReplay), Verdict::fail(&paused.request_id, AbortReason::Blocked))
             }
             None => (None, Verdict::go_on(&paused.request_id)),
         }
     }
 
-    /// Whether answers from the browser's own memory would get in the way.
+    /// Whether the browser's cache would interfere.
     fn answers_requests(&self) -> bool {
         !self.routes.is_empty() || self.archive.is_some()
     }
@@ -128,53 +128,53 @@ impl PageNetwork {
     pub(crate) fn new(
         main: &FrameId,
         tasks: &TaskGroup,
-        containment: Option<Containment>,
+        egress: Option<EgressPolicy>,
         policy: FramePolicy,
     ) -> Self {
         Self {
             main: main.clone(),
             log: Mutex::default(),
-            settings: Mutex::new(Settings { containment, ..Settings::default() }),
+            settings: Mutex::new(Settings { egress, ..Settings::default() }),
             recording: Mutex::default(),
-            whither: Mutex::default(),
+            navigation_target: Mutex::default(),
             policy,
             frame_urls: OnceLock::new(),
             tasks: tasks.clone(),
         }
     }
 
-    /// Learns which URLs the page's frames are judged by.
+    /// Sets the URLs that the frames are judged by.
     pub(crate) fn set_frame_urls(&self, frame_urls: FrameUrls) {
-        // The page has one driver for as long as it is there.
+        // A page has one driver for its lifetime.
         let _ = self.frame_urls.set(frame_urls);
     }
 
-    /// What may be done with requests and console lines of the page.
+    /// The access rules for requests and console lines of the page.
     pub(crate) fn policy(&self) -> &FramePolicy {
         &self.policy
     }
 
-    /// Which URLs the page's frames are judged by.
+    /// The URLs that the frames are judged by.
     pub(crate) fn frame_urls(&self) -> Option<&FrameUrls> {
         self.frame_urls.get()
     }
 
-    /// The requests the page made.
+    /// The request log of the page.
     pub(crate) fn log(&self) -> MutexGuard<'_, RequestLog> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is changed about the page's network.
+    /// What is changed in the page's network.
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The recording that is under way.
+    /// The running recording.
     pub(crate) fn recording(&self) -> Option<Arc<Recording>> {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Begins to record; says whether that is new.
+    /// Starts a recording; returns whether it is new.
     pub(crate) fn start_recording(&self) -> bool {
         let mut recording = self.recording.lock().unwrap_or_else(PoisonError::into_inner);
         if recording.is_some() {
@@ -186,31 +186,31 @@ impl PageNetwork {
         true
     }
 
-    /// Ends the recording.
+    /// Stops the recording.
     pub(crate) fn stop_recording(&self) -> Option<Arc<Recording>> {
         self.log().keeps_more = false;
         self.recording.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn whither(&self) -> MutexGuard<'_, Whither> {
-        self.whither.lock().unwrap_or_else(PoisonError::into_inner)
+    fn navigation_target(&self) -> MutexGuard<'_, NavigationTarget> {
+        self.navigation_target.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The last document that was kept from being asked for, told once.
+    /// Takes the last blocked navigation.
     pub(crate) fn take_stopped(&self) -> Option<String> {
-        self.whither().stopped.take()
+        self.navigation_target().stopped.take()
     }
 
-    /// Takes note of where the page's own document came from.
+    /// Records the URL of the page's document.
     fn note_document(&self, event: &Event) {
         let came = event.to::<DocumentCame>().ok();
         let own = came.filter(|came| came.kind == "Document" && came.frame_id == self.main.as_str());
         if let Some(came) = own {
-            self.whither().shown = Some(came.response.url);
+            self.navigation_target().shown = Some(came.response.url);
         }
     }
 
-    /// Takes note of an event.
+    /// Records an event.
     pub(crate) fn observe(&self, session: &CdpSession, event: &Event) {
         if event.method() == "Network.responseReceived" && self.is_contained() {
             self.note_document(event);
@@ -224,40 +224,39 @@ impl PageNetwork {
         }
     }
 
-    /// A process joined the page: from now on its held requests are judged.
+    /// A process joined the page: judges its paused requests from now on.
     pub(crate) fn joined(self: &Arc<Self>, session: &CdpSession) {
         interception::start(self, session, self.main.as_str(), &self.tasks);
     }
 
-    /// What the browser is asked to hold for us; none when nothing is.
-    pub(super) fn interception(&self) -> Option<Value> {
+    /// What the browser has to pause; none for nothing.
+    pub(crate) fn interception(&self) -> Option<Value> {
         self.settings().interception()
     }
 
-    /// Whether requests that nobody has judged must not go on.
-    pub(super) fn is_contained(&self) -> bool {
-        self.settings().containment.is_some()
+    /// Whether unjudged requests must not continue.
+    pub(crate) fn is_contained(&self) -> bool {
+        self.settings().egress.is_some()
     }
 
-    /// What every process of the page is told before it begins.
+    /// The commands for every process of the page before it starts.
     pub(crate) fn first_settings(&self) -> Vec<Setting> {
         let settings = self.settings();
         let hold = settings.interception().map(hold_setting);
-        let contained = settings.containment.as_ref().map(|_| Containment::fence());
+        let contained = settings.egress.as_ref().map(|_| EgressPolicy::fence());
         hold.into_iter().chain(contained.into_iter().flatten()).collect()
     }
 
-    /// What becomes of a request that is held.
-    /// With the rule that decided, if it was one.
-    pub(super) fn judge(&self, paused: &RequestPaused) -> (Option<u32>, Verdict) {
+    /// The verdict for a paused request, with the rule that decided, if any.
+    pub(crate) fn judge(&self, paused: &RequestPaused) -> (Option<u32>, Verdict) {
         let mut settings = self.settings();
-        if settings.containment.as_ref().is_some_and(|containment| containment.stops(paused)) {
+        if settings.egress.as_ref().is_some_and(|egress| egress.stops(paused)) {
             return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
         }
-        if let Some(containment) = &settings.containment {
-            let mut whither = self.whither();
-            if containment.keeps_from(paused, self.main.as_str(), whither.shown.as_deref()) {
-                whither.stopped = Some(paused.request.url.clone());
+        if let Some(egress) = &settings.egress {
+            let mut navigation_target = self.navigation_target();
+            if egress.keeps_from(paused, self.main.as_str(), navigation_target.shown.as_deref()) {
+                navigation_target.stopped = Some(paused.request.url.clone());
                 return (None, Verdict::fail(&paused.request_id, AbortReason::Blocked));
             }
         }
@@ -275,8 +274,8 @@ impl PageNetwork {
         (route, verdict)
     }
 
-    /// What a server that asks who is there is told. `asked_before` means that the first answer was not good.
-    pub(super) fn answer_challenge(&self, asked: &AuthRequired, main: &str, asked_before: bool) -> Value {
+    /// The response to an authentication challenge. `asked_before` means that the first one was rejected.
+    pub(crate) fn answer_challenge(&self, asked: &AuthRequired, main: &str, asked_before: bool) -> Value {
         let by_default = json!({"response": "Default"});
         if asked.auth_challenge.source == "Proxy" {
             return by_default;
@@ -300,11 +299,11 @@ impl PageNetwork {
 }
 
 fn hold_setting(params: Value) -> Setting {
-    Setting { key: "network.interception".to_owned(), method: "Fetch.enable", params, lasts: true }
+    Setting { key: "network.interception".to_owned(), method: "Fetch.enable", params, persistent: true }
 }
 
 impl Page {
-    /// Tells every process of the page what is to be held for us.
+    /// Sends the interception patterns to every process of the page.
     pub(crate) async fn apply_interception(&self, deadline: Deadline) -> Result<(), Failure> {
         let (params, no_cache) = {
             let settings = self.network().settings();
@@ -314,16 +313,16 @@ impl Page {
             key: "network.cache".to_owned(),
             method: "Network.setCacheDisabled",
             params: json!({"cacheDisabled": no_cache}),
-            lasts: no_cache,
+            persistent: no_cache,
         };
         let hold = match params {
             Some(params) => hold_setting(params),
-            None => Setting { method: "Fetch.disable", lasts: false, ..hold_setting(json!({})) },
+            None => Setting { method: "Fetch.disable", persistent: false, ..hold_setting(json!({})) },
         };
         self.set_all(&[cache, hold], deadline).await
     }
 
-    /// Tells every process of the page how good the network is.
+    /// Sends the network conditions to every process of the page.
     pub(crate) async fn apply_conditions(
         &self,
         conditions: Conditions,
@@ -333,23 +332,23 @@ impl Page {
             key: "network.conditions".to_owned(),
             method: "Network.emulateNetworkConditions",
             params: conditions.to_params(),
-            lasts: !conditions.is_default(),
+            persistent: !conditions.is_default(),
         };
         self.set_all(&[setting], deadline).await?;
         self.network().settings().conditions = conditions;
         Ok(())
     }
 
-    /// Adds headers to the page's requests: by the browser, or one by one where not every site may have them.
+    /// Adds headers to the page's requests: by the browser, or one by one where the policy does not allow every site.
     pub(crate) async fn apply_headers(&self, headers: HeaderList, deadline: Deadline) -> Result<(), Failure> {
-        let holds = !self.driver().policy().is_idle();
+        let holds = !self.session().policy().is_idle();
         let added = headers.iter().filter(|_| !holds);
         let pairs: serde_json::Map<String, Value> =
             added.map(|header| (header.name.clone(), json!(header.value))).collect();
         let setting = Setting {
             key: "network.headers".to_owned(),
             method: "Network.setExtraHTTPHeaders",
-            lasts: !pairs.is_empty(),
+            persistent: !pairs.is_empty(),
             params: json!({"headers": pairs}),
         };
         self.set_all(&[setting], deadline).await?;
@@ -361,18 +360,18 @@ impl Page {
         if held || holds { self.apply_interception(deadline).await } else { Ok(()) }
     }
 
-    /// Sends settings to every process. One that is on its way to another document answers only when it is there;
-    /// what it was asked for then holds for that document, so it is not waited for.
+    /// Sends settings to every process. A process that is navigating responds only after it has arrived; the settings
+    /// then hold for the new document, so this does not wait for it.
     async fn set_all(&self, settings: &[Setting], deadline: Deadline) -> Result<(), Failure> {
         let replies: Vec<_> =
-            settings.iter().map(|setting| self.driver().set_everywhere(setting, deadline)).collect();
+            settings.iter().map(|setting| self.session().apply_setting(setting, deadline)).collect();
         let (done, told) = oneshot::channel();
         self.network().tasks.start("network-settings", async move {
             let mut outcome = Ok(());
             for reply in replies {
                 outcome = outcome.and(reply.await.map(drop));
             }
-            // Nobody waits any more when it took too long.
+            // The caller stops waiting after the timeout.
             if let Err(Err(error)) = done.send(outcome) {
                 tracing::warn!(%error, "a network setting was not taken");
             }

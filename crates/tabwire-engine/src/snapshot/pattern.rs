@@ -1,20 +1,20 @@
-//! What is searched for in a snapshot: a text or a regular expression. Knows nothing of pages.
+//! Search patterns for snapshots: text or regular expressions.
 
 use regex::{Regex, RegexBuilder};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure};
 
-use super::page_text::PageText;
+use super::text::page_text::PageText;
 use crate::limits::{PATTERN_BYTES, PATTERN_CHARACTERS};
 
-/// What is searched for. Matching takes time in proportion to the text, whatever the pattern.
+/// A search pattern. Matching takes linear time for every pattern.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     expression: Regex,
-    /// Words that a page must have for a line to match; none when that cannot be said.
+    /// Words that a page must contain for a line to match; none when they are unknown.
     words: Vec<String>,
 }
 
-/// Words of lines that are not a page's own. One that is part of them is on lines of pages that do not have it.
+/// Words of our own lines. A page word that is part of them can match pages that do not contain it.
 const LINE_WORDS: &str = "alert alertdialog application article audio banner blockquote button canvas caption cell \
     checkbox clickable code columnheader combobox complementary contentinfo definition deletion dialog directory \
     document emphasis feed figure footer form generic grid gridcell group header heading iframe image img insertion \
@@ -29,7 +29,7 @@ const LINE_WORDS: &str = "alert alertdialog application article audio banner blo
     haspopup orientation sort placeholder";
 
 impl Pattern {
-    /// A text, found in any case and with any blanks between its words.
+    /// A text, matched without case and with any whitespace between its words.
     ///
     /// # Errors
     /// With `BAD_ARGS` when it is empty or too long.
@@ -44,7 +44,7 @@ impl Pattern {
     /// A regular expression, case sensitive unless it starts with `(?i)`.
     ///
     /// # Errors
-    /// With `BAD_ARGS` when it is not one, or too large.
+    /// With `BAD_ARGS` when it is invalid or too large.
     pub(crate) fn regex(expression: &str) -> Result<Self, Failure> {
         Self::build(expression, false)
     }
@@ -65,7 +65,7 @@ impl Pattern {
                     ErrorCode::BadArgs,
                     format!("The regular expression is not valid: {}.", reason.as_str()),
                 )
-                .with_hint("Look-around and back references are not supported.")
+                .with_remedy("Look-around and back references are not supported.")
             })
     }
 
@@ -74,21 +74,21 @@ impl Pattern {
         self.expression.is_match(line)
     }
 
-    /// Words that a page must have for a line to match, in lower case; none when that cannot be said.
+    /// Words that a page must contain for a line to match, in lower case; none when they are unknown.
     pub(crate) fn words(&self) -> &[String] {
         &self.words
     }
 }
 
-/// The words of a text that only the page itself can have brought to a line.
+/// The words of a text that only the page itself can contribute to a line.
 fn needed_words(text: &str) -> Vec<String> {
-    // Signs that are written differently in a page's markup or on our lines.
+    // Characters that differ between a page's markup and our lines.
     let is_plain = |letter: char| letter.is_alphanumeric() || "-_.,:;!?/@#$+*() ".contains(letter);
     if !text.chars().all(is_plain) {
         return Vec::new();
     }
     let words = text.split(' ').map(str::to_lowercase);
-    // Levels of headings and the like are short numbers.
+    // Levels of headings are short numbers.
     let is_short_number = |word: &str| word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit());
     words
         .filter(|word| !word.is_empty() && !is_short_number(word) && !LINE_WORDS.contains(word.as_str()))

@@ -1,25 +1,25 @@
-//! What of a page is wanted in a snapshot. Knows nothing of how the page is asked.
+//! Options of a snapshot.
 
 use serde_json::{Value, json};
 
-use super::ref_table::ElementKey;
-use super::text_form::Spacing;
+use super::refs::ElementKey;
+use super::write::text::Spacing;
 use crate::limits::{CHARACTERS_PER_TOKEN, SNAPSHOT_CHARACTERS, SNAPSHOT_TOKENS};
 
-/// What of a page is wanted.
+/// Options of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SnapshotRequest {
     pub(crate) extent: Extent,
     pub(crate) selection: Selection,
-    /// The element to look into; none for the whole page.
+    /// The root element; none for the whole page.
     pub(crate) within: Option<ElementKey>,
     /// The child of that element to start from, counted from 1.
     pub(crate) from: Option<u32>,
-    /// Levels to go down.
+    /// Most levels.
     pub(crate) depth: Option<u32>,
 }
 
-/// How much is wanted.
+/// The amount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// What is nearest to the viewport, up to this many tokens.
@@ -34,13 +34,13 @@ impl Default for Extent {
     }
 }
 
-/// Which things are wanted.
+/// The kinds of elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Selection {
-    /// Structure, texts, and what can be acted on.
+    /// Structure, text and interactive elements.
     #[default]
     Everything,
-    /// What can be acted on, with the headings and landmarks around it.
+    /// Interactive elements, with the headings and landmarks around them.
     Interactive,
 }
 
@@ -57,12 +57,12 @@ impl SnapshotRequest {
         })
     }
 
-    /// The same for a frame below: what is in it has its own elements.
+    /// The same for a child frame, which has its own elements.
     pub(crate) fn for_inner_frame(&self) -> Self {
         Self { within: None, from: None, ..self.clone() }
     }
 
-    /// Characters the text may have.
+    /// Most characters of the text.
     pub(crate) fn characters(&self) -> usize {
         match self.extent {
             Extent::Tokens(tokens) => tokens.saturating_mul(CHARACTERS_PER_TOKEN).min(SNAPSHOT_CHARACTERS),
@@ -70,7 +70,7 @@ impl SnapshotRequest {
         }
     }
 
-    /// How densely the text is written.
+    /// The density of the text.
     pub(crate) fn spacing(&self) -> Spacing {
         match self.extent {
             Extent::Tokens(_) => Spacing::Fitting,

@@ -1,38 +1,38 @@
-//! A search through everything on a page: what matches, with what it stands in. Knows nothing of how frames are asked.
+//! Searches a whole page and shows matches in context.
 //!
-//! The page is read in portions, so that a large one is never held as a whole.
+//! The page is read in portions, so that a large one is never in memory as a whole.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tabwire_wire::{ErrorCode, Failure, FrameId};
+use tabwire_api::{ErrorCode, Failure, FrameId};
 
-use super::fence;
-use super::json_form::write_nodes;
-use super::line::searchable;
-use super::link_target::LinkTarget;
-use super::node::Node;
-use super::page_snapshot::capped;
-use super::page_text::PageText;
+use super::model::node::Node;
+use super::model::page_snapshot::capped;
+use super::model::tree::Tree;
+use super::model::walk_node::WalkNode;
 use super::pattern::Pattern;
-use super::ref_table::{DocumentName, ElementKey, RefTable};
-use super::text_form::{Spacing, write_lines};
-use super::tree::Tree;
-use super::walk_node::WalkNode;
+use super::refs::{DocumentName, ElementKey, RefTable};
+use super::text::fence;
+use super::text::link_target::LinkTarget;
+use super::text::page_text::PageText;
+use super::write::json::write_nodes;
+use super::write::line::searchable;
+use super::write::text::{Spacing, write_lines};
 use crate::limits::{SEARCH_MATCHES, SEARCH_PORTION, SEARCH_ROW};
 
-/// A search under way.
+/// A running search.
 #[derive(Debug)]
 pub(crate) struct Search {
     pattern: Pattern,
     frames: Vec<FoundInFrame>,
-    /// Matches shown, and matches in all.
+    /// Matches shown, and all matches.
     shown: usize,
     total: usize,
-    /// Rows and items that may match too and were not looked at.
+    /// Rows and items that may match too and were not visited.
     uncounted: usize,
 }
 
-/// What was found in one frame.
+/// The matches in one frame.
 #[derive(Debug)]
 struct FoundInFrame {
     frame: FrameId,
@@ -41,12 +41,12 @@ struct FoundInFrame {
     nodes: Vec<Node>,
 }
 
-/// A portion of a page as `agent.find` gives it.
+/// A portion of a page from `agent.find`.
 #[derive(Debug, Deserialize)]
 struct Portion {
     document: DocumentName,
     url: String,
-    #[serde(deserialize_with = "super::bounded::read_page_title")]
+    #[serde(deserialize_with = "super::text::bounded::read_page_title")]
     title: PageText,
     nodes: Vec<WalkNode>,
     above: usize,
@@ -61,13 +61,13 @@ impl Search {
         Self { pattern, frames: Vec::new(), shown: 0, total: 0, uncounted: 0 }
     }
 
-    /// The argument of `agent.find`: everything from here on, in the element if one is given.
+    /// The argument of `agent.find`: everything from a position on, in an element if one is given.
     pub(crate) fn argument(&self, from: u32, within: Option<ElementKey>) -> Value {
         let words = self.pattern.words();
         json!({ "from": from, "characters": SEARCH_PORTION, "within": within, "words": words })
     }
 
-    /// Takes a frame's answer. Returns where its next portion starts; none when that was the last.
+    /// Takes the result of a frame. Returns where its next portion starts; none at the end.
     ///
     /// # Errors
     /// When it is not what the agent sends.
@@ -95,7 +95,7 @@ impl Search {
             self.frames.push(FoundInFrame { frame: frame.clone(), url, title, nodes: Vec::new() });
         }
         if let Some(last) = self.frames.last_mut() {
-            // What an earlier portion has shown already is not shown again as the surroundings of this one.
+            // Context that an earlier portion has shown is not repeated.
             let is_known = |node: &Node| last.nodes.iter().any(|known| known.handle == node.handle);
             let found: Vec<Node> =
                 found.into_iter().filter(|node| node.handle.is_none() || !is_known(node)).collect();
@@ -104,7 +104,7 @@ impl Search {
         Ok(next)
     }
 
-    /// The nodes that match, with what they stand in; of a row or list item that has a match, everything.
+    /// The matching nodes with their ancestors; rows and list items with a match are included as a whole.
     fn pick(&mut self, nodes: Vec<Node>, above: usize) -> Vec<Node> {
         let mut kept = vec![false; nodes.len()];
         let mut path: Vec<usize> = Vec::new();
@@ -135,7 +135,7 @@ impl Search {
         nodes.into_iter().zip(kept).filter_map(|(node, kept)| kept.then_some(node)).collect()
     }
 
-    /// What was found, as text within a fence. Gives refs to what is shown with one.
+    /// The matches as text within a fence. Assigns refs to shown elements.
     pub(crate) fn to_text(&self, refs: &mut RefTable) -> String {
         let mut body = format!("({})\n", self.summary());
         for (place, found) in self.frames.iter().enumerate() {
@@ -150,7 +150,7 @@ impl Search {
         fence::enclose(&self.heading(), &body)
     }
 
-    /// What was found, as JSON. Gives refs to all elements.
+    /// The matches as JSON. Assigns refs to all elements.
     pub(crate) fn to_json(&self, refs: &mut RefTable) -> Value {
         let frames: Vec<Value> = self
             .frames

@@ -1,10 +1,10 @@
-//! What Chrome's accessibility tree says of every element of a page. Knows nothing of the agent.
+//! Every element of a page in Chrome's accessibility tree.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::stage::{Tab, answer};
+use crate::accessibility::stage::{Tab, answer};
 
 /// One element as Chrome sees it.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
-//! Where the agent and Chrome differ about an element. Knows nothing of which differences are known.
+//! Compares the page agent and Chrome for one element.
 
 use serde_json::Value;
 
-use crate::chrome_role::{aria_role, has_no_name_of_its_own, is_embedded};
-use crate::chrome_tree::{ChromeElement, ChromeNode};
-use crate::probe::OurElement;
+use crate::accessibility::chrome_role::{aria_role, has_no_name_of_its_own, is_embedded};
+use crate::accessibility::chrome_tree::{ChromeElement, ChromeNode};
+use crate::accessibility::probe::OurElement;
 
 /// One thing on which the two differ.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

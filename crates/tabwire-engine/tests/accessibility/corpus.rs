@@ -1,6 +1,8 @@
-//! The pages to compare on. Knows nothing of browsers.
+//! The pages that are compared. Each file in `pages/` holds many, each after a line `<!-- page: NAME -->`.
 
 use std::path::Path;
+
+const MARKER: &str = "<!-- page: ";
 
 /// One small page, named after what it shows.
 #[derive(Debug)]
@@ -15,13 +17,19 @@ pub(crate) fn pages() -> Vec<CorpusPage> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/accessibility/pages");
     let mut pages: Vec<CorpusPage> = std::fs::read_dir(directory)
         .expect("the corpus is there")
-        .map(|entry| entry.expect("can be listed").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "html"))
-        .map(|path| CorpusPage {
-            name: path.file_stem().expect("a name").to_string_lossy().into_owned(),
-            html: std::fs::read_to_string(&path).expect("can be read"),
-        })
+        .map(|entry| std::fs::read_to_string(entry.expect("can be listed").path()).expect("can be read"))
+        .flat_map(|file| split(&file))
         .collect();
     pages.sort_by(|a, b| a.name.cmp(&b.name));
     pages
+}
+
+fn split(file: &str) -> Vec<CorpusPage> {
+    let pages = file.split(MARKER).skip(1);
+    pages
+        .map(|page| {
+            let (name, html) = page.split_once(" -->\n").expect("a marker ends its line");
+            CorpusPage { name: name.to_owned(), html: html.to_owned() }
+        })
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! Naming a page takes time in proportion to its size.
 
-use crate::stage::{Stage, Tab};
+use crate::accessibility::stage::{Stage, Tab};
 
 const FEW: usize = 500;
 const MANY: usize = 4000;

@@ -1,8 +1,8 @@
-//! The differences that are meant, from `known_differences.toml`. Knows nothing of how differences are found.
+//! The intended differences, from `known_differences.toml`.
 
 use serde::Deserialize;
 
-use crate::comparison::Difference;
+use crate::accessibility::comparison::Difference;
 
 /// All differences that are meant.
 #[derive(Debug, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::stage::{Stage, Tab};
+use crate::accessibility::stage::{Stage, Tab};
 
 /// The ways to hide something from the eye, by the reason that is told. The element in question has the id `x`.
 const HIDDEN: &[(&str, &str)] = &[

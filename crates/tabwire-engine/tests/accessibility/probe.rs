@@ -1,9 +1,9 @@
-//! What the agent says of every element of a page. Knows nothing of what Chrome says.
+//! Every element of a page as the page agent reports it.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::stage::Tab;
+use crate::accessibility::stage::Tab;
 
 /// Looks through the agent's functions from inside its scope.
 const PROBE: &str = include_str!("probe.js");

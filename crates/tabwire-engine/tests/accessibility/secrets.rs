@@ -1,7 +1,7 @@
 //! What stands in a field for secrets is told in no way.
 
-use crate::probe;
-use crate::stage::Stage;
+use crate::accessibility::probe;
+use crate::accessibility::stage::Stage;
 
 const PAGE: &str = r#"
     <label>Password <input type="password" value="hunter2"></label>

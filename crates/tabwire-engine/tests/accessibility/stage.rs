@@ -1,13 +1,15 @@
-//! One browser and tabs with the agent in them. Knows nothing of what is tested.
+//! One browser with tabs that run the page agent.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, PendingAnswer, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_api::TargetId;
+use tabwire_cdp::{
+    CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup, WebSocketUrl,
+};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
-use tabwire_wire::TargetId;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than anything here takes on a busy machine.
@@ -29,7 +31,7 @@ impl Stage {
     pub(crate) async fn start() -> Self {
         let place = PLACES.acquire().await.expect("never closed");
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
-        let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+        let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
@@ -51,7 +53,7 @@ impl Stage {
         }
         let tab = Tab { session, frames: Vec::new(), world: 0 };
         tab.command("Emulation.setFocusEmulationEnabled", json!({"enabled": true})).await;
-        let agent = json!({"source": crate::probe::source(), "worldName": "agent"});
+        let agent = json!({"source": crate::accessibility::probe::source(), "worldName": "agent"});
         tab.command("Page.addScriptToEvaluateOnNewDocument", agent).await;
         tab.navigate(&self.site.url("a", "/plain")).await;
         tab
@@ -67,9 +69,9 @@ pub(crate) struct Tab {
 
 impl Tab {
     async fn navigate(&self, url: &str) {
-        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": url})).await;
-        loaded.wait(PATIENCE).await.expect("loads");
+        loaded.next_within(PATIENCE).await.expect("loads");
     }
 
     /// Shows a page and waits until it has loaded.
@@ -77,13 +79,13 @@ impl Tab {
     /// The page is a blob of the page before it: a data address would get a process of its own each time, which takes
     /// most of the time of such a test.
     pub(crate) async fn show(&mut self, html: &str) {
-        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         let content = json!([html]);
         let expression = format!(
             "location = URL.createObjectURL(new Blob({content}, {{type: 'text/html;charset=utf-8'}})); 0"
         );
         self.command("Runtime.evaluate", json!({"expression": expression})).await;
-        loaded.wait(PATIENCE).await.expect("loads");
+        loaded.next_within(PATIENCE).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         self.frames.clear();
         collect_frames(&tree["frameTree"], &mut self.frames);
@@ -103,7 +105,7 @@ impl Tab {
     }
 
     /// Sends a command whose answer is fetched later with [`answer`].
-    pub(crate) fn begin(&self, method: &'static str, params: &Value) -> PendingAnswer {
+    pub(crate) fn begin(&self, method: &'static str, params: &Value) -> PendingResponse {
         self.session.begin(method, params, PATIENCE).expect("sent")
     }
 
@@ -118,8 +120,8 @@ impl Tab {
 }
 
 /// Waits for the answer to a command.
-pub(crate) async fn answer(method: &str, pending: PendingAnswer) -> Value {
-    let answer = pending.answer().await;
+pub(crate) async fn answer(method: &str, pending: PendingResponse) -> Value {
+    let answer = pending.response().await;
     answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 /// A page whose `#log` says what was clicked.
 fn page(body: &str) -> String {
@@ -131,7 +131,7 @@ async fn what_is_in_the_way_is_named() {
         assert_eq!(failure["message"], *message, "{body}");
         assert_eq!(failure["details"]["condition"], *condition, "{body}");
         assert!(failure["details"]["element"]["key"].is_u64(), "{failure}");
-        assert!(failure["hint"].is_string(), "{failure}");
+        assert!(failure["remedy"]["text"].is_string(), "{failure}");
     }
     stage.show(&page(IN_THE_WAY[0].0)).await;
     let request = json!({"spec": {"css": "#b"}, "for": "click", "timeout": 0});
@@ -204,7 +204,7 @@ const IN_THE_WAY: &[(&str, &str, &str)] = &[
     (
         "<select><option>A<option id=b>Pay</select>",
         "visible",
-        "option \"Pay\" is in a list that the browser draws itself.",
+        "option \"Pay\" is an option of a native drop-down.",
     ),
 ];
 

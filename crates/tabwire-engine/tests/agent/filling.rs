@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 /// Events that a page hears from a field.
 const LISTEN: &str = "<script>window.heard = []; for (const type of ['input', 'change', 'focusin'])
@@ -54,11 +54,7 @@ async fn what_cannot_be_filled_says_what_can_be_done() {
         let request = json!({"spec": {"css": "#f"}, "for": "fill", "value": value, "timeout": 50});
         let failure = stage.failure("prepare", request).await;
         assert_eq!(failure["code"], *code, "{body}: {failure}");
-        let said = format!(
-            "{} {}",
-            failure["message"].as_str().expect("a message"),
-            failure["hint"].as_str().expect("a hint")
-        );
+        let said = format!("{} {}", failure["message"].as_str().expect("a message"), failure["remedy"]);
         assert!(said.contains(part), "{body}: {said}");
     }
     // What was refused has changed nothing.
@@ -71,15 +67,15 @@ async fn what_cannot_be_filled_says_what_can_be_done() {
 
 /// Page, value, code, part of what is said.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
-    ("<select id=f><option>x</select>", "x", "BAD_ARGS", "`select`"),
-    ("<input id=f type=checkbox>", "x", "BAD_ARGS", "`check`"),
-    ("<input id=f type=file>", "x", "BAD_ARGS", "`upload`"),
+    ("<select id=f><option>x</select>", "x", "BAD_ARGS", "{\"action\":\"select\"}"),
+    ("<input id=f type=checkbox>", "x", "BAD_ARGS", "{\"action\":\"check\"}"),
+    ("<input id=f type=file>", "x", "BAD_ARGS", "{\"action\":\"upload\"}"),
     ("<button id=f>x</button>", "x", "BAD_ARGS", "cannot be filled"),
-    ("<div id=f><input><input></div>", "x", "BAD_ARGS", "Name the field itself"),
+    ("<div id=f><input><input></div>", "x", "BAD_ARGS", "Target an input"),
     ("<input id=f type=number>", "twelve", "BAD_ARGS", "takes a number"),
     ("<input id=f type=date>", "31.12.2024", "BAD_ARGS", "2024-12-31"),
     ("<input id=f type=color>", "red", "BAD_ARGS", "#1e90ff"),
-    ("<input id=f type=range min=0 max=10>", "11", "BAD_ARGS", "from 0 to 10"),
+    ("<input id=f type=range min=0 max=10>", "11", "BAD_ARGS", "range is 0 to 10"),
     ("<input id=f readonly>", "x", "NOT_ACTIONABLE", "is read-only"),
     ("<input id=f disabled>", "x", "NOT_ACTIONABLE", "is disabled"),
     (
@@ -223,7 +219,7 @@ async fn options_are_chosen() {
     stage.run("prepare", select("#m", json!([{"any": "A"}, {"any": "C"}]))).await;
     assert_eq!(stage.eval("Array.from(m.selectedOptions, o => o.value).join()").await, "A,C");
     let missing = stage.failure("prepare", select("#f", json!([{"any": "Four"}]))).await;
-    assert_eq!(missing["hint"], "It has \"One\", \"Two\", \"Three\".");
+    assert_eq!(missing["remedy"]["text"], "It has \"One\", \"Two\", \"Three\".");
     let disabled = stage.failure("prepare", select("#f", json!([{"any": "Three"}]))).await;
     assert_eq!(disabled["details"]["condition"], "enabled");
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 /// Three frames deep: borders, padding, scrolling, a scaled frame, and a button at the bottom of it.
 const NESTED: &str = r#"<style>body{margin:0}</style><div style="height:900px"></div>

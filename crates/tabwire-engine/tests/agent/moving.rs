@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 #[tokio::test]
 async fn pages_and_boxes_scroll() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 async fn click_on(stage: &mut Stage, body: &str) -> Value {
     stage.show(body).await;
@@ -106,6 +106,6 @@ async fn input_that_never_comes_is_not_waited_for_long() {
     stage.show("<button>B</button>").await;
     let marked = stage.run("mark", json!({})).await;
     let settled =
-        stage.run("settle", json!({"since": marked["mark"], "after": "mouseup", "patience": 30})).await;
+        stage.run("settle", json!({"since": marked["mark"], "after": "mouseup", "timeout": 30})).await;
     assert_eq!(settled["arrived"], false);
 }

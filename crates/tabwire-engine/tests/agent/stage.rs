@@ -1,10 +1,12 @@
-//! A browser with one page and the agent in it, and the words tests use. Knows nothing of what is tested.
+//! A browser with one page that runs the page agent.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, PendingAnswer, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{
+    CdpSession, Connection, EventFilter, PendingResponse, TargetRegistry, TaskGroup, WebSocketUrl,
+};
 use tabwire_testkit::bench::BareBrowser;
 
 /// Longer than anything here takes on a busy machine.
@@ -22,7 +24,7 @@ impl Stage {
     /// Starts a browser with an empty page.
     pub(crate) async fn start() -> Self {
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
-        let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+        let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
@@ -43,9 +45,9 @@ impl Stage {
     /// Shows a page and waits until it has loaded.
     pub(crate) async fn show(&mut self, html: &str) {
         let page = format!("data:text/html;charset=utf-8,<!doctype html>{}", escaped(html));
-        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": page})).await;
-        loaded.wait(PATIENCE).await.expect("loads");
+        loaded.next_within(PATIENCE).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
         let world = self.command("Page.createIsolatedWorld", world).await;
@@ -72,11 +74,11 @@ impl Stage {
         value_of(self.command("Runtime.evaluate", params).await)
     }
 
-    fn begin(&self, method: &'static str, params: &Value) -> PendingAnswer {
+    fn begin(&self, method: &'static str, params: &Value) -> PendingResponse {
         self.session.begin(method, params, PATIENCE).expect("sent")
     }
 
-    fn begin_call(&self, function: &str, argument: &Value) -> PendingAnswer {
+    fn begin_call(&self, function: &str, argument: &Value) -> PendingResponse {
         let expression = format!("tabwire.run({}, {argument})", json!(function));
         let params = json!({
             "expression": expression, "awaitPromise": true, "returnByValue": true, "contextId": self.context,
@@ -127,7 +129,7 @@ impl Stage {
         let settle = json!({"since": prepared["mark"], "after": "mouseup", "key": prepared["key"]});
         let settled = self.begin_call("settle", &settle);
         for answer in sent {
-            answer.answer().await.expect("input is taken");
+            answer.response().await.expect("input is taken");
         }
         outcome_of(settled).await.expect("settles")
     }
@@ -161,12 +163,12 @@ impl Stage {
         }
         let settled = self.begin_call("settle", &settle);
         for answer in sent {
-            answer.answer().await.expect("input is taken");
+            answer.response().await.expect("input is taken");
         }
         outcome_of(settled).await
     }
 
-    fn begin_key(&self, kind: &str) -> PendingAnswer {
+    fn begin_key(&self, kind: &str) -> PendingResponse {
         let key = json!({"type": kind, "key": "Backspace", "code": "Backspace", "windowsVirtualKeyCode": 8});
         self.begin("Input.dispatchKeyEvent", &key)
     }
@@ -189,8 +191,8 @@ fn escaped(html: &str) -> String {
         .collect()
 }
 
-async fn outcome_of(pending: PendingAnswer) -> Result<Value, Value> {
-    let answer: Value = pending.answer().await.and_then(|answer| answer.to()).expect("an answer");
+async fn outcome_of(pending: PendingResponse) -> Result<Value, Value> {
+    let answer: Value = pending.response().await.and_then(|answer| answer.to()).expect("an answer");
     let outcome = value_of(answer);
     match outcome.get("failure") {
         Some(failure) => Err(failure.clone()),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 async fn check(stage: &Stage, spec: Value, expected: &[&str]) {
     let found = stage.run("locate", json!({"spec": spec})).await;
@@ -177,7 +177,7 @@ async fn misses(stage: &mut Stage) {
     assert_eq!(missed["code"], "SELECTOR_NOT_FOUND");
     assert_eq!(missed["details"]["similar"][0]["name"], "Continue to payment");
     assert!(
-        missed["hint"].as_str().is_some_and(|hint| hint.contains("button \"Continue to payment\"")),
+        missed["remedy"]["text"].as_str().is_some_and(|text| text.contains("button \"Continue to payment\"")),
         "{missed}"
     );
     let missed = stage.failure("prepare", json!({"spec": {"css": "#email-feild"}, "timeout": 0})).await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::agent::stage::Stage;
 
 /// Starts the page's own change, then prepares a click while it happens.
 async fn check(stage: &mut Stage, what: &str, body: &str, change: &str) -> Value {
@@ -165,12 +165,12 @@ async fn a_wait_that_is_called_off_ends_and_others_go_on() {
         const begin = (name, more, wait) => tabwire.run(name, { spec: { css: "#b" }, timeout: 60000, ...more }, wait);
         const off = [begin("waitFor", { state: "enabled" }, 7), begin("prepare", { purpose: "click" }, 8)];
         const stays = begin("waitFor", { state: "enabled" }, 9);
-        for (const wait of [7, 8, 8, 1000]) tabwire.callOff({ wait });
+        for (const wait of [7, 8, 8, 1000]) tabwire.cancelWait({ wait });
         const ended = await Promise.all(off);
         document.getElementById("b").disabled = false;
         return { ended: ended.map((each) => each.failure.message), stays: (await stays).ok.state };
     })()"##;
     let answer = stage.eval_in_agent(waiting).await;
-    let off = "The wait was called off.";
+    let off = "The wait was cancelled.";
     assert_eq!(answer, json!({"ended": [off, off], "stays": "enabled"}));
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 #[tokio::test]
 async fn whatever_can_be_acted_on_is_told() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 #[tokio::test]
 async fn t29_what_nobody_sees_is_not_told() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::{Stage, Walked};
+use crate::snapshot::stage::{Stage, Walked};
 
 fn first_and_last<'a>(page: &'a Walked, role: &str) -> (&'a str, &'a str) {
     let names = page.names(role);

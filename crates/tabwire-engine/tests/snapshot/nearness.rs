@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 fn sections(count: u32) -> String {
     (0..count)

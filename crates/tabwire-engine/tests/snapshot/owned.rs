@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 #[tokio::test]
 async fn what_is_owned_stands_under_its_owner_once() {

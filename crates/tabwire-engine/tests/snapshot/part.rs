@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 const PAGE: &str = r#"<main><h1>Cart</h1><p>Two things</p><section aria-label=Things><ul><li>Apples <button>Remove</button><li>Pears</ul></section>
     <section aria-label=Pay><label>Card <input></label><button>Pay</button></section></main>"#;

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 /// Ways to look, and ways not to be seen.
 const STYLES: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 #[tokio::test]
 async fn pages_come_out_as_people_would_tell_them() {

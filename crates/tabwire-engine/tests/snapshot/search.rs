@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::snapshot::stage::Stage;
 
 #[tokio::test]
 async fn portions_make_up_the_whole_page() {

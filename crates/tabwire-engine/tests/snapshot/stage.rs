@@ -1,10 +1,10 @@
-//! A browser, the fixture site, and the words tests use. Knows nothing of what is tested.
+//! A browser with the fixture site, for snapshot tests.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_cdp::{CdpSession, Connection, TargetRegistry, TaskGroup, WebSocketAddress};
+use tabwire_cdp::{CdpSession, Connection, EventFilter, TargetRegistry, TaskGroup, WebSocketUrl};
 use tabwire_testkit::Site;
 use tabwire_testkit::bench::BareBrowser;
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -30,7 +30,7 @@ impl Stage {
     pub(crate) async fn start() -> Self {
         let place = PLACES.acquire().await.expect("never closed");
         let browser = BareBrowser::start(Path::new("/usr/bin/chromium"));
-        let address = WebSocketAddress::parse(&browser.websocket()).expect("an address");
+        let address = WebSocketUrl::parse(&browser.websocket()).expect("an address");
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
@@ -74,9 +74,9 @@ impl Stage {
     }
 
     async fn navigate(&mut self, url: &str) {
-        let loaded = self.session.wait_for_event("Page.loadEventFired", |_| true);
+        let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": url})).await;
-        loaded.wait(PATIENCE).await.expect("loads");
+        loaded.next_within(PATIENCE).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
         let world = self.command("Page.createIsolatedWorld", world).await;

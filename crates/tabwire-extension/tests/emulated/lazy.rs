@@ -68,7 +68,7 @@ fn what_can_wait_attaches_nothing_and_is_asked_for_in_order() {
     );
     let asked = stage.does(json!({}));
     assert_eq!(
-        asked["with"]["params"]["identifier"], "real-9",
+        asked["params"]["params"]["identifier"], "real-9",
         "the name it was given stands for the browser's"
     );
 }
@@ -121,10 +121,10 @@ fn worlds_that_were_made_up_stand_for_the_browsers_own() {
         stage.does(json!({"executionContextId": 4}));
     }
     stage.does(tree);
-    assert_eq!(stage.does(json!({}))["with"]["params"]["frameId"], "F", "its world is made below, too");
-    assert_eq!(stage.does(json!({}))["do"], "settle", "and told of");
-    assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 4, "in the order they were asked");
-    assert_eq!(stage.does(json!({}))["with"]["params"]["contextId"], 3);
+    assert_eq!(stage.does(json!({}))["params"]["params"]["frameId"], "F", "its world is made below, too");
+    assert_eq!(stage.does(json!({}))["command"], "settle", "and told of");
+    assert_eq!(stage.does(json!({}))["params"]["params"]["contextId"], 4, "in the order they were asked");
+    assert_eq!(stage.does(json!({}))["params"]["params"]["contextId"], 3);
     assert!(stage.answer(first).is_some() && stage.answer(second).is_some());
     stage.page_says(1, None, "Runtime.consoleAPICalled", json!({"executionContextId": 3}));
     let said = stage.event("Runtime.consoleAPICalled").expect("it hears of its page");
@@ -135,7 +135,7 @@ fn worlds_that_were_made_up_stand_for_the_browsers_own() {
     assert_eq!(told["params"]["context"]["id"], 5);
     let gone = stage.call(Some(&session), "Runtime.evaluate", json!({"contextId": page}));
     assert!(gone["result"].is_null(), "{gone}");
-    assert_eq!(stage.browser.holdings().attached, 1, "the other tab is left alone");
+    assert_eq!(stage.browser.stats().attached, 1, "the other tab is left alone");
 }
 
 #[test]
@@ -183,8 +183,8 @@ fn answer_below(stage: &mut Stage) -> Vec<String> {
     let mut sent = Vec::new();
     while stage.asked().first().is_some_and(|first| first != "settle") {
         let asked = stage.does(json!({}));
-        let text = |name: &str| asked["with"][name].as_str().unwrap_or("-").to_owned();
-        if asked["do"] == "send" {
+        let text = |name: &str| asked["params"][name].as_str().unwrap_or("-").to_owned();
+        if asked["command"] == "send" {
             sent.push(format!("{} {}", text("session"), text("method")));
         }
     }
@@ -369,9 +369,9 @@ fn the_debugger_goes_when_nobody_uses_the_tab_any_more() {
     stage.send(Some(&second), "Runtime.evaluate", json!({}));
     stage.does_all();
     stage.call(Some(&root), "Target.detachFromTarget", json!({"sessionId": first}));
-    assert_eq!(stage.browser.holdings().attached, 1, "another uses it");
+    assert_eq!(stage.browser.stats().attached, 1, "another uses it");
     stage.does_all();
     stage.call(Some(&root), "Target.detachFromTarget", json!({"sessionId": second}));
     assert_eq!(stage.asked(), ["detach"], "who only watches keeps no debugger on");
-    assert_eq!(stage.browser.holdings().attached, 0);
+    assert_eq!(stage.browser.stats().attached, 0);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use tabwire_extension::Holdings;
+use tabwire_extension::BrowserStats;
 
 use crate::stage::{Stage, present, tab};
 
@@ -11,7 +11,7 @@ fn a_broken_line_leaves_outcomes_unknown_and_sessions_in_place() {
     let mut stage = Stage::with_tabs(2);
     let (root, session) = stage.working();
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
-    stage.browser.link_lost();
+    stage.browser.extension_disconnected();
     stage.collect();
     assert_eq!(stage.answer(id).expect("an answer")["error"]["data"], "OUTCOME_UNKNOWN");
     let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
@@ -21,7 +21,7 @@ fn a_broken_line_leaves_outcomes_unknown_and_sessions_in_place() {
     assert_eq!(answer["error"]["data"], "EXTENSION_DISCONNECTED");
 
     let tabs = || vec![tab(1, "https://a.example/"), tab(2, "https://a.example/")];
-    stage.browser.link_restored(&present(tabs(), &[1]));
+    stage.browser.extension_reconnected(&present(tabs(), &[1]));
     stage.collect();
     stage.events();
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
@@ -36,13 +36,13 @@ fn a_broken_line_leaves_outcomes_unknown_and_sessions_in_place() {
 fn what_did_not_survive_is_told_as_ended() {
     let mut stage = Stage::with_tabs(2);
     let (root, session) = stage.working();
-    stage.browser.link_lost();
-    stage.browser.link_restored(&present(vec![tab(1, "https://a.example/")], &[]));
+    stage.browser.extension_disconnected();
+    stage.browser.extension_reconnected(&present(vec![tab(1, "https://a.example/")], &[]));
     stage.collect();
     assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
     let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
     assert_eq!(answer["error"]["code"], -32001);
-    assert_eq!(stage.browser.holdings().tabs, 1);
+    assert_eq!(stage.browser.stats().tabs, 1);
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn a_cancelled_bar_ends_the_sessions_and_asks_for_nothing_again() {
     let (root, session) = stage.working();
     stage.tells("detached", json!({"tab": 1, "reason": "canceled_by_user"}));
     assert_eq!(stage.events(), [format!("Target.detachedFromTarget {root}")]);
-    stage.tells("tab_gone", json!({"tab": 1}));
+    stage.tells("tab_removed", json!({"tab": 1}));
     assert_eq!(stage.asked(), Vec::<String>::new());
     let answer = stage.call(Some(&session), "Runtime.evaluate", json!({}));
     assert_eq!(answer["error"]["code"], -32001);
     assert_eq!(
-        stage.browser.holdings(),
-        Holdings { attaches: 1, ..Holdings::default() },
+        stage.browser.stats(),
+        BrowserStats { attaches: 1, ..BrowserStats::default() },
         "nothing is left of it"
     );
 }
@@ -68,10 +68,10 @@ fn a_tab_that_closes_while_it_is_being_attached_answers_who_waits() {
     let root = stage.root();
     let session = stage.on_tab(&root, "T1");
     let id = stage.send(Some(&session), "Runtime.evaluate", json!({}));
-    stage.tells("tab_gone", json!({"tab": 1}));
+    stage.tells("tab_removed", json!({"tab": 1}));
     assert!(stage.answer(id).expect("an answer")["error"].is_object());
     stage.refuses("TAB_NOT_FOUND", "This tab is gone.");
-    assert_eq!(stage.browser.holdings(), Holdings { attaches: 1, ..Holdings::default() });
+    assert_eq!(stage.browser.stats(), BrowserStats { attaches: 1, ..BrowserStats::default() });
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn f08_a_tab_that_was_attached_again_goes_on_with_what_was_set_up() {
     stage.does_all();
     stage.events();
     let tree = json!({"frame": {"id": "T1", "url": "https://a.example/"}});
-    stage.tells("attached_again", json!({"tab": 1, "frameTree": tree}));
+    stage.tells("reattached", json!({"tab": 1, "frameTree": tree}));
     let told = ["Runtime.executionContextsCleared", "Page.frameNavigated", "Runtime.executionContextCreated"];
     assert_eq!(stage.events(), told.map(|method| format!("{method} {session}")), "its page began anew");
     assert_eq!(stage.asked(), ["send Page.enable", "send Runtime.enable", "settle"]);
@@ -108,6 +108,6 @@ fn f08_a_tab_that_was_attached_again_goes_on_with_what_was_set_up() {
 #[test]
 fn a_tab_that_nobody_uses_is_let_go_when_it_was_attached_again() {
     let mut stage = Stage::with_tabs(1);
-    stage.tells("attached_again", json!({"tab": 1, "frameTree": {}}));
+    stage.tells("reattached", json!({"tab": 1, "frameTree": {}}));
     assert_eq!(stage.asked(), ["detach"]);
 }

@@ -163,7 +163,10 @@ fn each_session_gets_a_session_of_its_own_for_every_frame_and_worker() {
     assert_eq!(stage.asked(), Vec::<String>::new(), "it waits for its client");
     stage.send(Some(&mine), "Runtime.runIfWaitingForDebugger", json!({}));
     let asked = stage.does(json!({}));
-    assert_eq!((asked["with"]["session"].as_str(), asked["with"]["tab"].as_i64()), (Some("real"), Some(1)));
+    assert_eq!(
+        (asked["params"]["session"].as_str(), asked["params"]["tab"].as_i64()),
+        (Some("real"), Some(1))
+    );
 
     let second = stage.second(&root);
     stage.call(Some(&second), "Target.setAutoAttach", auto);

@@ -2,7 +2,7 @@
 //! what to say.
 
 use serde_json::{Value, json};
-use tabwire_extension::link_message::{BrowserFacts, ChromeTab, Present, TabDescription};
+use tabwire_extension::link_message::{BrowserInfo, BrowserState, ChromeTab, TabDescription};
 use tabwire_extension::{EmulatedBrowser, Output};
 
 pub(crate) struct Stage {
@@ -27,9 +27,16 @@ pub(crate) fn tab(number: i64, url: &str) -> TabDescription {
     }
 }
 
-pub(crate) fn present(tabs: Vec<TabDescription>, attached: &[i64]) -> Present {
+pub(crate) fn present(tabs: Vec<TabDescription>, attached: &[i64]) -> BrowserState {
     let attached = attached.iter().copied().map(ChromeTab).collect();
-    Present { run: "run".to_owned(), mode: "shared".to_owned(), paused: false, pause: None, tabs, attached }
+    BrowserState {
+        run: "run".to_owned(),
+        mode: "shared".to_owned(),
+        paused: false,
+        pause: None,
+        tabs,
+        attached,
+    }
 }
 
 impl Stage {
@@ -39,8 +46,8 @@ impl Stage {
         Self::with(&present(tabs, &[]))
     }
 
-    pub(crate) fn with(present: &Present) -> Self {
-        let facts = BrowserFacts {
+    pub(crate) fn with(present: &BrowserState) -> Self {
+        let facts = BrowserInfo {
             product: "Chrome/156.0.0.0".to_owned(),
             name: "Chromium".to_owned(),
             agent: "agent".to_owned(),
@@ -102,10 +109,10 @@ impl Stage {
 
     /// What the extension was asked and has not answered, as `do method`.
     pub(crate) fn asked(&self) -> Vec<String> {
-        let line = |one: &Value| match one["with"]["method"].as_str() {
-            Some(method) => format!("{} {method}", one["do"].as_str().unwrap_or("?")),
-            None if one["do"] == "settle" && one["with"]["tab"].is_null() => "settle all".to_owned(),
-            None => one["do"].as_str().unwrap_or("?").to_owned(),
+        let line = |one: &Value| match one["params"]["method"].as_str() {
+            Some(method) => format!("{} {method}", one["command"].as_str().unwrap_or("?")),
+            None if one["command"] == "settle" && one["params"]["tab"].is_null() => "settle all".to_owned(),
+            None => one["command"].as_str().unwrap_or("?").to_owned(),
         };
         self.asked.iter().map(line).collect()
     }
@@ -114,7 +121,7 @@ impl Stage {
     pub(crate) fn does(&mut self, ok: Value) -> Value {
         assert!(!self.asked.is_empty(), "nothing was asked");
         let asked = self.asked.remove(0);
-        self.says(json!({"id": asked["id"], "ok": ok}));
+        self.says(json!({"id": asked["id"], "result": ok}));
         asked
     }
 
@@ -122,7 +129,7 @@ impl Stage {
     pub(crate) fn does_all(&mut self) {
         while !self.asked.is_empty() {
             let tree = json!({"frameTree": {"frame": {"id": "T1"}}});
-            let is_attach = self.asked[0]["do"] == "attach";
+            let is_attach = self.asked[0]["command"] == "attach";
             self.does(if is_attach { tree } else { json!({}) });
         }
     }
@@ -130,7 +137,7 @@ impl Stage {
     /// The extension refuses the oldest thing it was asked.
     pub(crate) fn refuses(&mut self, code: &str, message: &str) {
         let asked = self.asked.remove(0);
-        self.says(json!({"id": asked["id"], "failed": {"code": code, "message": message}}));
+        self.says(json!({"id": asked["id"], "error": {"code": code, "message": message}}));
     }
 
     pub(crate) fn says(&mut self, message: Value) {
@@ -139,7 +146,7 @@ impl Stage {
     }
 
     pub(crate) fn tells(&mut self, event: &str, with: Value) {
-        self.says(json!({"event": event, "with": with}));
+        self.says(json!({"event": event, "data": with}));
     }
 
     /// The extension passes an event of a page on.

@@ -32,7 +32,7 @@ fn discovery_and_auto_attach_cost_no_attachment() {
     assert_eq!(events.len(), 120);
     assert_eq!(events.iter().filter(|event| event.starts_with("Target.targetCreated")).count(), 60);
     assert_eq!(stage.asked(), Vec::<String>::new());
-    assert_eq!(stage.browser.holdings().attached, 0);
+    assert_eq!(stage.browser.stats().attached, 0);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn what_is_not_there_is_refused_in_words_that_clients_know() {
     stage.browser.from_hub(b"no frame");
     stage.browser.from_hub(b"{\"id\":1}");
     for odd in
-        ["", "{}", "[]", "{\"id\":77,\"ok\":{}}", "{\"event\":\"tab\",\"with\":7}", "{\"event\":\"cdp\"}"]
+        ["", "{}", "[]", "{\"id\":77,\"result\":{}}", "{\"event\":\"tab\",\"data\":7}", "{\"event\":\"cdp\"}"]
     {
         stage.browser.from_extension(odd.as_bytes());
     }
@@ -138,7 +138,7 @@ fn cookies_are_read_through_a_tab_and_need_one() {
     let id = stage.send(Some(&root), "Storage.getCookies", json!({"browserContextId": "x"}));
     stage.does(json!({"frameTree": {}}));
     let asked = stage.does(json!({"cookies": []}));
-    assert_eq!(asked["with"]["params"], json!({}), "a tab knows no contexts");
+    assert_eq!(asked["params"]["params"], json!({}), "a tab knows no contexts");
     assert_eq!(stage.answer(id).expect("an answer")["result"]["cookies"], json!([]));
 }
 
@@ -179,7 +179,7 @@ fn a_tab_has_a_target_of_its_own_with_the_page_in_it() {
     assert_eq!(page["params"]["targetInfo"]["targetId"], "T1");
     assert!(stage.event("Target.attachedToTarget").is_none(), "once");
     assert!(stage.call(Some(&session), "Page.enable", json!({}))["error"].is_object(), "a tab is no page");
-    stage.tells("tab_gone", json!({"tab": 1}));
+    stage.tells("tab_removed", json!({"tab": 1}));
     assert_eq!(
         stage.events(),
         [
@@ -210,7 +210,7 @@ fn downloads_of_pages_are_told_by_the_browser_with_their_files() {
     );
     stage.page_says(1, None, "Page.downloadProgress", json!({"guid": "g", "state": "completed"}));
     assert_eq!(stage.events(), Vec::<String>::new(), "not before its file is known");
-    assert_eq!(stage.does(json!({"file": "/downloads/f"}))["do"], "download");
+    assert_eq!(stage.does(json!({"file": "/downloads/f"}))["command"], "download");
     let done = stage.event("Browser.downloadProgress").expect("it is done");
     assert_eq!(done["params"]["filePath"], "/downloads/f");
 }
@@ -226,7 +226,7 @@ fn a_download_under_way_can_be_cancelled_and_no_other() {
     let id = stage.send(Some(&root), "Browser.cancelDownload", json!({"guid": "g"}));
     let asked = stage.does(json!({}));
     assert_eq!(
-        (&asked["do"], &asked["with"]["url"]),
+        (&asked["command"], &asked["params"]["url"]),
         (&json!("cancel_download"), &json!("https://a.example/f"))
     );
     assert!(stage.answer(id).expect("an answer")["result"].is_object());
@@ -237,7 +237,7 @@ fn nothing_is_opened_until_the_extension_says_that_it_goes_on_and_which_tabs_the
     let mut stage = Stage::with_tabs(1);
     let root = stage.root();
     let why = "The user pressed Cancel.";
-    stage.tells("present", json!({"run": "run", "paused": true, "pause": why, "tabs": [], "attached": []}));
+    stage.tells("state", json!({"run": "run", "paused": true, "pause": why, "tabs": [], "attached": []}));
     let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
     assert_eq!(
         (&refused["error"]["data"], &refused["error"]["message"]),
@@ -248,14 +248,14 @@ fn nothing_is_opened_until_the_extension_says_that_it_goes_on_and_which_tabs_the
         Vec::<String>::new(),
         "the extension may go on at any moment, and would open it"
     );
-    stage.tells("present", json!({"run": "run", "paused": true, "tabs": [], "attached": []}));
+    stage.tells("state", json!({"run": "run", "paused": true, "tabs": [], "attached": []}));
     let refused = stage.call(Some(&root), "Target.createTarget", json!({"url": "about:blank"}));
     assert_eq!(
         refused["error"]["data"], "POLICY_DENIED",
         "an extension of an earlier version does not say why"
     );
     let tabs = json!([tab(1, "https://a.example/")]);
-    stage.tells("present", json!({"run": "run", "paused": false, "tabs": tabs, "attached": []}));
+    stage.tells("state", json!({"run": "run", "paused": false, "tabs": tabs, "attached": []}));
     // Who opens tabs for those who have none may not have heard of them yet.
     let house = stage.root();
     stage.call(Some(&house), "Target.setDiscoverTargets", json!({"discover": true}));

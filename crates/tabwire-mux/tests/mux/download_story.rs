@@ -18,14 +18,14 @@ fn wish(stage: &mut Stage, client: u64, behavior: &str, path: &str) {
 
 fn begin(stage: &mut Stage, frame: &str, guid: &str) {
     let params = json!({"frameId": frame, "guid": guid, "url": "", "suggestedFilename": "../report.txt"});
-    let house = stage.house.clone();
-    stage.browser.event(&house, "Browser.downloadWillBegin", params);
+    let control = stage.control.clone();
+    stage.browser.event(&control, "Browser.downloadWillBegin", params);
     stage.flow();
 }
 
 fn progress(stage: &mut Stage, guid: &str, state: &str) {
-    let house = stage.house.clone();
-    stage.browser.event(&house, "Browser.downloadProgress", json!({"guid": guid, "state": state}));
+    let control = stage.control.clone();
+    stage.browser.event(&control, "Browser.downloadProgress", json!({"guid": guid, "state": state}));
     stage.flow();
 }
 
@@ -73,7 +73,7 @@ fn one_clients_leaving_or_wish_does_not_change_anothers() {
     let heard = |stage: &mut Stage| {
         stage.take_methods().into_iter().filter(|method| method == "Browser.setDownloadBehavior").count()
     };
-    assert_eq!(heard(&mut stage), 1, "the house asks once for all");
+    assert_eq!(heard(&mut stage), 1, "the control asks once for all");
     wish(&mut stage, 2, "default", "");
     stage.leave(2);
     assert_eq!(heard(&mut stage), 0);
@@ -142,7 +142,7 @@ fn a_download_in_an_own_context_is_told_to_its_client_alone_and_stays_where_it_i
 }
 
 #[test]
-fn a_realms_files_are_staged_in_its_context_and_told_in_it_alone() {
+fn a_partitions_files_are_staged_in_its_context_and_told_in_it_alone() {
     let mut stage = staged();
     let home = stage.reserve_context("a");
     stage.join_in(1, "a", Share::Own);
@@ -155,7 +155,11 @@ fn a_realms_files_are_staged_in_its_context_and_told_in_it_alone() {
     }
     let asked = std::mem::take(&mut stage.browser.heard);
     let asked: Vec<&Value> = asked.iter().map(|(_, heard)| &heard.params["browserContextId"]).collect();
-    assert_eq!(asked, [&json!(home), &Value::Null], "once for the realm's context, once for the default one");
+    assert_eq!(
+        asked,
+        [&json!(home), &Value::Null],
+        "once for the partition's context, once for the default one"
+    );
     let pages = [stage.create(1), stage.open_tab(Some("a")), stage.open_tab(Some("c"))];
     for (page, guid) in pages.iter().zip(["g1", "g2", "g3"]) {
         begin(&mut stage, page, guid);

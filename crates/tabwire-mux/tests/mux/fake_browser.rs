@@ -24,9 +24,9 @@ pub(crate) struct FakeBrowser {
     pub(crate) past_sessions: BTreeMap<String, FakeSession>,
     pub(crate) past_targets: BTreeMap<String, FakeTarget>,
     pub(crate) past_contexts: BTreeMap<String, Option<u64>>,
-    /// Realms of the clients, and of contexts that are or were.
-    pub(crate) client_realms: BTreeMap<u64, &'static str>,
-    pub(crate) context_realms: BTreeMap<String, &'static str>,
+    /// Partitions of the clients, and of contexts that are or were.
+    pub(crate) client_partitions: BTreeMap<u64, &'static str>,
+    pub(crate) context_partitions: BTreeMap<String, &'static str>,
     /// Commands as they arrived, with the step in which they did.
     pub(crate) heard: Vec<(usize, Heard)>,
     /// The step that is being played.
@@ -206,8 +206,8 @@ impl FakeBrowser {
                 let ends_with = (params["disposeOnDetach"] == true).then(|| session.to_owned());
                 self.contexts.insert(context.clone(), (client, ends_with));
                 self.past_contexts.insert(context.clone(), client);
-                if let Some(realm) = client.and_then(|client| self.client_realms.get(&client)) {
-                    self.context_realms.insert(context.clone(), realm);
+                if let Some(partition) = client.and_then(|client| self.client_partitions.get(&client)) {
+                    self.context_partitions.insert(context.clone(), partition);
                 }
                 // The window's own surface appears before the answer.
                 self.open("browser_ui", &context, None, client);
@@ -229,8 +229,8 @@ impl FakeBrowser {
                     return Err("Failed to find browser context with id");
                 }
                 let page = self.open("page", &context, None, client);
-                if let Some(realm) = params["url"].as_str().and_then(realm_named_by) {
-                    self.put_in_realm(&page, realm);
+                if let Some(partition) = params["url"].as_str().and_then(partition_named_by) {
+                    self.put_in_partition(&page, partition);
                 }
                 Ok(json!({"targetId": page}))
             }
@@ -330,10 +330,11 @@ impl FakeBrowser {
         let of_context = self.contexts.get(context).and_then(|(client, _)| *client);
         let of_opener = opener.and_then(|opener| self.targets.get(opener)).and_then(|opener| opener.owner);
         let owner = of_context.or(if opener.is_some() { of_opener } else { creator });
-        let of_opener = opener.and_then(|opener| self.targets.get(opener)).and_then(|opener| opener.realm);
-        let of_creator = creator.and_then(|creator| self.client_realms.get(&creator).copied());
-        let realm = self.context_realms.get(context).copied();
-        let realm = realm.or(if opener.is_some() { of_opener } else { of_creator });
+        let of_opener =
+            opener.and_then(|opener| self.targets.get(opener)).and_then(|opener| opener.partition);
+        let of_creator = creator.and_then(|creator| self.client_partitions.get(&creator).copied());
+        let partition = self.context_partitions.get(context).copied();
+        let partition = partition.or(if opener.is_some() { of_opener } else { of_creator });
         let tab = self.fresh("T");
         let page = self.fresh("T");
         let blank = FakeTarget {
@@ -344,7 +345,7 @@ impl FakeBrowser {
             url: "http://site.test/".to_owned(),
             title: String::new(),
             owner,
-            realm,
+            partition,
             held_by: Default::default(),
         };
         self.announce(&tab, blank.clone());
@@ -354,19 +355,19 @@ impl FakeBrowser {
         page
     }
 
-    /// A page and its tab come to be in a realm: the house opened them for it.
-    fn put_in_realm(&mut self, page: &str, realm: &'static str) {
+    /// A page and its tab come to be in a partition: the control opened them for it.
+    fn put_in_partition(&mut self, page: &str, partition: &'static str) {
         let tab = self.targets[page].tab.clone().unwrap();
         for id in [page, &tab] {
-            self.targets.get_mut(id).unwrap().realm = Some(realm);
+            self.targets.get_mut(id).unwrap().partition = Some(partition);
         }
     }
 
-    /// A realm lives in a context from now on; what is in it is the realm's.
-    pub(crate) fn lives_in(&mut self, realm: &'static str, context: &str) {
-        self.context_realms.insert(context.to_owned(), realm);
+    /// A partition lives in a context from now on; what is in it is the partition's.
+    pub(crate) fn lives_in(&mut self, partition: &'static str, context: &str) {
+        self.context_partitions.insert(context.to_owned(), partition);
         for target in self.targets.values_mut().filter(|target| target.context == context) {
-            target.realm = Some(realm);
+            target.partition = Some(partition);
         }
     }
 
@@ -381,7 +382,7 @@ impl FakeBrowser {
             url: url.to_owned(),
             title: String::new(),
             owner: None,
-            realm: self.context_realms.get(context).copied(),
+            partition: self.context_partitions.get(context).copied(),
             held_by: Default::default(),
         };
         self.announce(&worker, entry);
@@ -467,7 +468,7 @@ impl FakeBrowser {
         }
     }
 
-    /// A session and those it hangs below, up to the house.
+    /// A session and those it hangs below, up to the control.
     pub(crate) fn lineage(&self, id: &str) -> Vec<String> {
         let parent = |id: &String| self.find_session(id)?.parent.clone();
         std::iter::successors(Some(id.to_owned()), parent).collect()
@@ -483,10 +484,10 @@ impl FakeBrowser {
     }
 }
 
-/// The realms of generated stories: two with a context of their own, two with tabs.
-pub(crate) const REALMS: [&str; 4] = ["context-one", "context-two", "tabs-one", "tabs-two"];
+/// The partitions of generated stories: two with a context of their own, two with tabs.
+pub(crate) const PARTITIONS: [&str; 4] = ["context-one", "context-two", "tabs-one", "tabs-two"];
 
-/// The realm a tab of the house's is for, which its address says.
-fn realm_named_by(url: &str) -> Option<&'static str> {
-    REALMS.into_iter().find(|realm| *realm == url)
+/// The partition a tab of the control's is for, which its address says.
+fn partition_named_by(url: &str) -> Option<&'static str> {
+    PARTITIONS.into_iter().find(|partition| *partition == url)
 }

@@ -16,8 +16,8 @@ pub(crate) struct FakeTarget {
     pub(crate) title: String,
     /// The client on whose behalf it exists, by the tag of the command or of its opener.
     pub(crate) owner: Option<u64>,
-    /// The realm it is in: its context's, its opener's, or its maker's.
-    pub(crate) realm: Option<&'static str>,
+    /// The partition it is in: its context's, its opener's, or its maker's.
+    pub(crate) partition: Option<&'static str>,
     /// Cdp sessions that hold it.
     pub(crate) held_by: BTreeSet<String>,
 }

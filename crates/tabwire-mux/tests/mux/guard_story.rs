@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedEvent, GuardedPlace, Share, SharedGuard};
+use tabwire_mux::{ClientOptions, Guard, GuardedCommand, GuardedEvent, GuardedScope, Share, SharedGuard};
 
 use crate::fake_browser::DEFAULT_CONTEXT;
 use crate::stage::Stage;
@@ -18,10 +18,10 @@ struct OneSite {
 const SITE: &str = "https://good.test/";
 
 impl OneSite {
-    fn is_good(place: &GuardedPlace<'_>) -> bool {
+    fn is_good(place: &GuardedScope<'_>) -> bool {
         match place {
-            GuardedPlace::Browser => false,
-            GuardedPlace::Target { url, page_url, .. } => {
+            GuardedScope::Browser => false,
+            GuardedScope::Target { url, page_url, .. } => {
                 url.is_some_and(|url| url.starts_with(SITE))
                     && page_url.is_none_or(|url| url.starts_with(SITE))
             }
@@ -36,7 +36,7 @@ impl Guard for OneSite {
 
     fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String> {
         let is_housekeeping = command.method.starts_with("Target.");
-        let is_good = is_housekeeping || Self::is_good(&command.place);
+        let is_good = is_housekeeping || Self::is_good(&command.scope);
         if is_good { Ok(()) } else { Err("Not here.".to_owned()) }
     }
 
@@ -44,16 +44,16 @@ impl Guard for OneSite {
         url.starts_with(SITE)
     }
 
-    fn holds_documents(&self) -> bool {
+    fn pauses_documents(&self) -> bool {
         true
     }
 
-    fn may_go(&self, url: &str, shown: Option<&str>) -> bool {
+    fn may_navigate(&self, url: &str, shown: Option<&str>) -> bool {
         url.starts_with(SITE) || shown.is_some_and(|shown| shown.ends_with("/files"))
     }
 
-    fn may_hear(&self, event: &GuardedEvent<'_>) -> bool {
-        event.method.starts_with("Page.") || Self::is_good(&event.place)
+    fn event_allowed(&self, event: &GuardedEvent<'_>) -> bool {
+        event.method.starts_with("Page.") || Self::is_good(&event.scope)
     }
 }
 
@@ -79,8 +79,8 @@ impl Story {
     fn is_at(&mut self, url: &str) {
         let info =
             json!({"targetId": self.target, "type": "page", "title": "secret", "url": url, "attached": true});
-        let house = self.stage.house.clone();
-        self.stage.browser.event(&house, "Target.targetInfoChanged", json!({"targetInfo": info}));
+        let control = self.stage.control.clone();
+        self.stage.browser.event(&control, "Target.targetInfoChanged", json!({"targetInfo": info}));
         self.stage.flow();
         self.stage.take_inbox(1);
     }
@@ -116,7 +116,7 @@ fn t22_an_answer_is_withheld_when_the_page_moved_before_it_came() {
     let answer = story.stage.browser.take_frame().expect("an answer");
     // The page tells it sooner than the browser does.
     let moved = json!({"frame": {"id": story.target, "url": "https://bad.test/"}});
-    let (session, house) = (story.session.clone(), story.stage.house.clone());
+    let (session, control) = (story.session.clone(), story.stage.control.clone());
     story.stage.browser.event(&session, "Page.frameNavigated", moved);
     story.stage.flow();
     story.stage.deliver(&answer);
@@ -126,7 +126,7 @@ fn t22_an_answer_is_withheld_when_the_page_moved_before_it_came() {
         [format!("Page.frameNavigated on {session}"), format!("7 error POLICY_DENIED on {session}")]
     );
     assert_eq!(story.read(), "POLICY_DENIED", "though the browser still says that it is where it was");
-    assert_eq!((story.stage.mux.leftovers().pending, house.is_empty()), (0, false));
+    assert_eq!((story.stage.mux.resource_counts().pending, control.is_empty()), (0, false));
 }
 
 #[test]
@@ -158,16 +158,16 @@ fn t19_a_page_that_may_not_be_known_has_neither_title_nor_address() {
     }
 }
 
-/// Has a page ask for a document, on the house's session on it; what the browser is told then.
+/// Has a page ask for a document, on the control's session on it; what the browser is told then.
 fn ask_for(stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
     ask_as("Document", stage, page, url)
 }
 
 /// The same for another kind of request.
 fn ask_as(kind: &str, stage: &mut Stage, page: &str, url: &str) -> Vec<String> {
-    let house = stage.house.clone();
+    let control = stage.control.clone();
     let is_it = |session: &&crate::fake_page::FakeSession| {
-        session.target.as_deref() == Some(page) && session.parent.as_deref() == Some(&house)
+        session.target.as_deref() == Some(page) && session.parent.as_deref() == Some(&control)
     };
     let session =
         stage.browser.sessions.iter().find(|(_, session)| is_it(session)).expect("a session").0.clone();
@@ -211,8 +211,8 @@ fn t22_a_popup_asks_for_nothing_where_it_may_not_go_and_neither_does_any_other_p
     story.is_at("https://good.test/files");
     story.stage.browser.targets.get_mut(&popup).expect("it is open").url = String::new();
     let empty = json!({"targetId": popup, "type": "page", "title": "", "url": "", "openerId": target, "attached": true});
-    let house = story.stage.house.clone();
-    story.stage.browser.event(&house, "Target.targetInfoChanged", json!({"targetInfo": empty}));
+    let control = story.stage.control.clone();
+    story.stage.browser.event(&control, "Target.targetInfoChanged", json!({"targetInfo": empty}));
     story.stage.flow();
     assert_eq!(ask_for(&mut story.stage, &popup, "https://bad.test/"), go_on);
 }
@@ -223,8 +223,8 @@ fn documents_of_those_without_a_guard_are_not_held() {
     let (open, careful) = (stage.reserve_context("open"), stage.reserve_context("careful"));
     stage.join_in(1, "open", Share::Own);
     let guard = Some(SharedGuard(Arc::new(OneSite::default())));
-    let realm = Some(tabwire_wire::RealmId::new("careful"));
-    stage.join_as(2, ClientOptions { share: Share::Own, guard, realm, ..ClientOptions::default() });
+    let partition = Some(tabwire_api::PartitionId::new("careful"));
+    stage.join_as(2, ClientOptions { share: Share::Own, guard, partition, ..ClientOptions::default() });
     stage.take_methods();
     for (context, is_held) in [(open, false), (careful, true)] {
         stage.browser.open("page", &context, None, None);

@@ -13,7 +13,7 @@ use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub(crate) share: Share,
-    pub(crate) realm: Option<&'static str>,
+    pub(crate) partition: Option<&'static str>,
     pub(crate) joined: usize,
     pub(crate) left: Option<usize>,
 }
@@ -107,9 +107,9 @@ impl Model {
             if context.is_some_and(|context| !self.may_see_context(browser, client, context, *step)) {
                 return Err(format!("a command on another's context: {heard:?}"));
             }
-            let at_home = self.lives[&client].realm.is_none_or(|realm| realm.starts_with("tabs"));
+            let at_home = self.lives[&client].partition.is_none_or(|partition| partition.starts_with("tabs"));
             if heard.method == "Target.createTarget" && context.is_none() && !at_home {
-                return Err(format!("a realm's command in the default context: {heard:?}"));
+                return Err(format!("a partition's command in the default context: {heard:?}"));
             }
         }
         Ok(())
@@ -142,7 +142,7 @@ impl Model {
 
     fn may_see_target(&self, browser: &FakeBrowser, client: u64, target: &str, step: usize) -> bool {
         let Some(target) = browser.find_target(target) else { return true };
-        if target.realm != self.lives[&client].realm {
+        if target.partition != self.lives[&client].partition {
             return false;
         }
         let Some(owner) = target.owner else { return true };
@@ -154,14 +154,14 @@ impl Model {
     }
 
     fn may_see_context(&self, browser: &FakeBrowser, client: u64, context: &str, step: usize) -> bool {
-        let realm = self.lives[&client].realm;
+        let partition = self.lives[&client].partition;
         if context == DEFAULT_CONTEXT {
-            return realm.is_none_or(|realm| realm.starts_with("tabs"));
+            return partition.is_none_or(|partition| partition.starts_with("tabs"));
         }
         let known = browser.past_contexts.contains_key(context);
         let owner = browser.past_contexts.get(context).copied().flatten();
         // The fake context may be one that the client made up.
-        if known && browser.context_realms.get(context).copied() != realm {
+        if known && browser.context_partitions.get(context).copied() != partition {
             return false;
         }
         self.lives[&client].share == Share::All

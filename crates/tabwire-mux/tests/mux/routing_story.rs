@@ -22,7 +22,7 @@ fn f14_an_answer_too_large_is_an_error_and_the_connection_survives() {
     stage.mux.oversize_from_browser(b"{\"method\":\"Network.data", 300_000_000);
     stage.mux.oversize_from_browser(b"{\"id\":", 300_000_000);
     assert_eq!(stage.ask(1, "", "Fake.echo", json!({}))["echo"]["tag"], "c1-");
-    assert_eq!(stage.mux.leftovers().pending, 0);
+    assert_eq!(stage.mux.resource_counts().pending, 0);
 }
 
 #[test]
@@ -69,13 +69,13 @@ fn f16_garbage_from_the_browser_is_counted_and_dropped() {
     stage.join(1);
     stage.discover(1);
     stage.take_inbox(1);
-    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let control = stage.browser.sessions.keys().next().unwrap().clone();
     let deep = format!(
-        r#"{{"method":"Target.targetCreated","params":{}{},"sessionId":"{house}"}}"#,
+        r#"{{"method":"Target.targetCreated","params":{}{},"sessionId":"{control}"}}"#,
         "[".repeat(10_000),
         "]".repeat(10_000)
     );
-    let nameless = format!(r#"{{"method":"Target.attachedToTarget","params":{{}},"sessionId":"{house}"}}"#);
+    let nameless = format!(r#"{{"method":"Target.attachedToTarget","params":{{}},"sessionId":"{control}"}}"#);
     for frame in ["", "{", "null", "{}", r#"{"id":"x"}"#, r#"{"id":-1,"result":{}}"#, &deep, &nameless] {
         stage.deliver(frame);
     }
@@ -89,9 +89,9 @@ fn f16_a_title_with_a_lone_surrogate_does_not_hide_its_page() {
     stage.join(1);
     stage.discover(1);
     stage.take_inbox(1);
-    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let control = stage.browser.sessions.keys().next().unwrap().clone();
     stage.deliver(&format!(
-        r#"{{"method":"Target.targetInfoChanged","params":{{"targetInfo":{{"targetId":"T-002.","type":"page","title":"\ud800!"}}}},"sessionId":"{house}"}}"#
+        r#"{{"method":"Target.targetInfoChanged","params":{{"targetInfo":{{"targetId":"T-002.","type":"page","title":"\ud800!"}}}},"sessionId":"{control}"}}"#
     ));
     let frames = stage.take_frames(1);
     assert_eq!(frames[0]["params"]["targetInfo"]["title"], "\u{fffd}!");
@@ -131,7 +131,7 @@ fn f18_the_first_of_two_answers_wins() {
     stage.deliver(&answer);
     stage.deliver(&answer);
     assert_eq!(stage.take_inbox(1), ["7 ok"]);
-    assert_eq!(stage.mux.counters().answers_unknown, 1);
+    assert_eq!(stage.mux.counters().responses_unknown, 1);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn f19_an_answer_after_the_deadline_is_dropped_and_its_id_not_used_again() {
     assert!(stage.take_inbox(1).is_empty());
     stage.flow();
     assert_eq!(stage.take_inbox(1), ["8 ok"]);
-    assert_eq!(stage.mux.counters().answers_unknown, 1);
+    assert_eq!(stage.mux.counters().responses_unknown, 1);
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn f22_a_client_that_vanishes_is_cleaned_up_and_the_others_go_on() {
     assert_eq!(stage.take_inbox(2), [format!("7 ok on {kept}")]);
     assert!(!stage.browser.sessions.contains_key(&own) && stage.browser.sessions.contains_key(&kept));
     assert!(stage.browser.targets.contains_key(&page), "its page stays, and is nobody's");
-    let left = stage.mux.leftovers();
+    let left = stage.mux.resource_counts();
     assert_eq!((left.clients, left.sessions, left.pending, left.targets), (1, 2, 0, 0));
     assert_eq!(stage.mux.pending(), 0);
 }
@@ -242,7 +242,7 @@ fn t18_an_answer_on_another_session_is_counted_and_not_passed_on() {
     let answer = held_answer(&mut stage);
     stage.deliver(&answer.replace(&one, &two));
     assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
-    assert_eq!(stage.mux.counters().answers_misrouted, 1);
+    assert_eq!(stage.mux.counters().responses_misrouted, 1);
     stage.deliver(&answer);
     assert_eq!(stage.take_inbox(1), [format!("7 ok on {one}")]);
 }

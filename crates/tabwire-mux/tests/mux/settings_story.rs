@@ -75,8 +75,8 @@ fn f02_a_crashed_page_is_sent_its_settings_when_it_is_back_and_nothing_waits_mea
     let one = stage.attach(1, "T-002.");
     stage.attach(2, "T-002.");
     set_media(&mut stage, 1, &one, "print");
-    let house = stage.house.clone();
-    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
+    let control = stage.control.clone();
+    stage.browser.event(&control, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
     stage.flow();
     stage.take_heard();
     stage.leave(2);
@@ -98,12 +98,12 @@ fn f02_what_the_mux_asked_of_a_page_that_crashes_is_not_waited_for() {
     let one = stage.attach(1, "T-002.");
     stage.attach(2, "T-002.");
     set_media(&mut stage, 1, &one, "print");
-    let house = stage.house.clone();
+    let control = stage.control.clone();
     // The settings are on their way again when the page crashes; the browser answers the rest.
-    stage.mux.client_left(tabwire_wire::ClientId(2), stage.now);
+    stage.mux.client_left(tabwire_api::ClientId(2), stage.now);
     stage.settle();
-    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
-    while let Some(frame) = stage.browser.take_from(&house) {
+    stage.browser.event(&control, "Target.targetCrashed", json!({"targetId": "T-002.", "status": "crashed"}));
+    while let Some(frame) = stage.browser.take_from(&control) {
         stage.deliver(&frame);
     }
     assert_eq!(stage.mux.pending(), 0);

@@ -148,7 +148,10 @@ fn closing_the_browser_closes_the_clients_own_part() {
     let context = stage.ask_for(1, "Target.createBrowserContext", json!({}), "browserContextId");
     stage.ask(1, "", "Target.createTarget", json!({"url": "", "browserContextId": context}));
     assert_eq!(stage.ask(1, "", "Browser.close", json!({})), json!({}));
-    assert_eq!(stage.take_notices(), ["close 1: closed as asked; the browser goes on for its other clients"]);
+    assert_eq!(
+        stage.take_notices(),
+        ["close 1: closed by Browser.close; the browser keeps running for its other clients"]
+    );
     assert!(!stage.browser.targets.contains_key(&mine) && stage.browser.contexts.is_empty());
     assert!(stage.browser.targets.contains_key(&other) && stage.browser.targets.contains_key("T-002."));
     stage.leave(1);

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
 use serde_json::{Value, json};
-use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, RealmPlace, Share};
-use tabwire_wire::{BrowserContextId, ClientId, RealmId, TargetId};
+use tabwire_api::{BrowserContextId, ClientId, PartitionId, TargetId};
+use tabwire_mux::{ClientOptions, Mux, OnLoss, Output, PartitionScope, Share};
 
 use crate::fake_browser::{DEFAULT_CONTEXT, FakeBrowser};
 
@@ -15,11 +15,11 @@ pub(crate) struct Stage {
     pub(crate) mux: Mux,
     pub(crate) browser: FakeBrowser,
     pub(crate) now: Instant,
-    inboxes: BTreeMap<u64, Vec<Value>>,
-    /// What was done besides frames: `connected`, `want browser`, `close 2: ...`.
+    pub(crate) inboxes: BTreeMap<u64, Vec<Value>>,
+    /// What was done besides frames: `connected`, `close 2: ...`.
     pub(crate) notices: Vec<String>,
     /// The mux's own cdp session.
-    pub(crate) house: String,
+    pub(crate) control: String,
     next_id: i64,
 }
 
@@ -32,7 +32,7 @@ impl Stage {
             now: Instant::now(),
             inboxes: BTreeMap::new(),
             notices: Vec::new(),
-            house: String::new(),
+            control: String::new(),
             next_id: 100,
         };
         stage.browser.open("page", DEFAULT_CONTEXT, None, None);
@@ -50,9 +50,10 @@ impl Stage {
         self.join_as(client, ClientOptions { share, on_loss, ..ClientOptions::default() });
     }
 
-    /// Joins a client of a realm.
-    pub(crate) fn join_in(&mut self, client: u64, realm: &str, share: Share) {
-        let options = ClientOptions { share, realm: Some(RealmId::new(realm)), ..ClientOptions::default() };
+    /// Joins a client of a partition.
+    pub(crate) fn join_in(&mut self, client: u64, partition: &str, share: Share) {
+        let options =
+            ClientOptions { share, partition: Some(PartitionId::new(partition)), ..ClientOptions::default() };
         self.join_as(client, options);
     }
 
@@ -62,29 +63,29 @@ impl Stage {
         self.flow();
     }
 
-    /// Has a context made and a realm live in it; gives the context.
-    pub(crate) fn reserve_context(&mut self, realm: &str) -> String {
-        self.mux.make_context(1, None, self.now);
+    /// Has a context made and a partition live in it; gives the context.
+    pub(crate) fn reserve_context(&mut self, partition: &str) -> String {
+        self.mux.create_context(1, None, self.now);
         self.flow();
         let notices = self.take_notices();
         let context = notices.iter().find_map(|notice| notice.strip_prefix("1: made ")).expect("a context");
-        self.reserve(realm, RealmPlace::Context(BrowserContextId::new(context)));
+        self.reserve(partition, PartitionScope::Context(BrowserContextId::new(context)));
         context.to_owned()
     }
 
-    /// Reserves a realm of tabs in the default context.
-    pub(crate) fn reserve_tabs(&mut self, realm: &str, tabs: &[&str]) {
-        self.reserve(realm, RealmPlace::Tabs(tabs.iter().map(|tab| TargetId::new(tab)).collect()));
+    /// Reserves a partition of tabs in the default context.
+    pub(crate) fn reserve_tabs(&mut self, partition: &str, tabs: &[&str]) {
+        self.reserve(partition, PartitionScope::Tabs(tabs.iter().map(|tab| TargetId::new(tab)).collect()));
     }
 
-    pub(crate) fn reserve(&mut self, realm: &str, place: RealmPlace) {
-        self.mux.reserve(RealmId::new(realm), place, self.now);
+    pub(crate) fn reserve(&mut self, partition: &str, place: PartitionScope) {
+        self.mux.reserve(PartitionId::new(partition), place, self.now);
         self.flow();
     }
 
-    /// Opens a tab of nobody's in a realm.
-    pub(crate) fn open_tab(&mut self, realm: Option<&str>) -> String {
-        self.mux.open_tab(2, "", realm.map(RealmId::new), self.now);
+    /// Opens a tab of nobody's in a partition.
+    pub(crate) fn open_tab(&mut self, partition: Option<&str>) -> String {
+        self.mux.open_tab(2, "", partition.map(PartitionId::new), self.now);
         self.flow();
         let notices = self.take_notices();
         notices.iter().find_map(|notice| notice.strip_prefix("2: opened ")).expect("a tab").to_owned()
@@ -98,7 +99,7 @@ impl Stage {
         }
         self.browser.drop_frames();
         self.mux = Mux::new();
-        let earlier = std::mem::take(&mut self.house);
+        let earlier = std::mem::take(&mut self.control);
         self.mux.start(Some(&earlier), self.now);
         reserve(&mut self.mux, self.now);
         self.flow();
@@ -130,11 +131,10 @@ impl Stage {
                     self.inboxes.get_mut(&client.0).unwrap().push(frame);
                 }
                 Output::CloseClient { client, reason } => {
-                    self.notices.push(format!("close {}: {}", client.0, reason.sentence()));
+                    self.notices.push(format!("close {}: {}", client.0, reason.message()));
                 }
                 Output::Connected => self.notices.push("connected".to_owned()),
-                Output::WantBrowser => self.notices.push("want browser".to_owned()),
-                Output::HouseOpened(house) => self.house = house.as_str().to_owned(),
+                Output::ControlOpened(control) => self.control = control.as_str().to_owned(),
                 Output::PlaceDownload { ticket, from, to, keep } => {
                     let verb = if keep { "copy" } else { "move" };
                     self.notices.push(format!("{ticket}: {verb} {} to {}", from.display(), to.display()));
@@ -143,11 +143,11 @@ impl Stage {
                     let target = target.map_or_else(|_| "nothing".to_owned(), |target| target.to_string());
                     self.notices.push(format!("{ticket}: opened {target}"));
                 }
-                Output::ContextMade { ticket, context } => {
+                Output::ContextCreated { ticket, context } => {
                     let context = context.map_or_else(|| "nothing".to_owned(), |context| context.to_string());
                     self.notices.push(format!("{ticket}: made {context}"));
                 }
-                Output::RealmEnded { ticket } => self.notices.push(format!("{ticket}: ended")),
+                Output::PartitionEnded { ticket } => self.notices.push(format!("{ticket}: ended")),
                 Output::DropDownload(path) => self.notices.push(format!("drop {}", path.display())),
             }
         }

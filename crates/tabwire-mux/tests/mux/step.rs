@@ -8,7 +8,7 @@ pub(crate) enum Step {
     Join {
         share: u8,
         keeps: bool,
-        realm: u8,
+        partition: u8,
     },
     Leave {
         client: u8,
@@ -24,16 +24,16 @@ pub(crate) enum Step {
         kind: u8,
     },
     UserOpens,
-    /// The house opens a tab for a realm, or for none.
+    /// The control opens a tab for a partition, or for none.
     HouseOpens {
-        realm: u8,
+        partition: u8,
     },
-    /// A realm gets its place, or the same one again.
+    /// A partition gets its place, or the same one again.
     Reserve {
-        realm: u8,
+        partition: u8,
     },
-    EndRealm {
-        realm: u8,
+    EndPartition {
+        partition: u8,
     },
     /// Another daemon takes the browser over.
     TakeOver,
@@ -114,10 +114,10 @@ fn ask() -> impl Strategy<Value = Ask> {
 pub(crate) fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => (any::<u8>(), any::<bool>(), any::<u8>())
-            .prop_map(|(share, keeps, realm)| Step::Join { share, keeps, realm }),
-        3 => any::<u8>().prop_map(|realm| Step::HouseOpens { realm }),
-        3 => any::<u8>().prop_map(|realm| Step::Reserve { realm }),
-        1 => any::<u8>().prop_map(|realm| Step::EndRealm { realm }),
+            .prop_map(|(share, keeps, partition)| Step::Join { share, keeps, partition }),
+        3 => any::<u8>().prop_map(|partition| Step::HouseOpens { partition }),
+        3 => any::<u8>().prop_map(|partition| Step::Reserve { partition }),
+        1 => any::<u8>().prop_map(|partition| Step::EndPartition { partition }),
         1 => Just(Step::TakeOver),
         2 => any::<u8>().prop_map(|client| Step::Leave { client }),
         40 => (any::<u8>(), 0..4_u8, any::<u8>(), ask())

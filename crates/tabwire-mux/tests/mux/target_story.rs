@@ -141,9 +141,9 @@ fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     let page = stage.browser.targets.keys().last().unwrap().clone();
     // The page is let run by its deadline and opens a popup while the browser still owes the answer.
-    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let control = stage.browser.sessions.keys().next().unwrap().clone();
     let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&page), None);
-    while let Some(frame) = stage.browser.take_from(&house) {
+    while let Some(frame) = stage.browser.take_from(&control) {
         stage.deliver(&frame);
     }
     stage.flow();
@@ -243,10 +243,10 @@ fn a_frame_is_shown_to_the_client_that_reaches_it_through_its_page() {
     let session = stage.attach(1, &page);
     stage.take_inbox(1);
     stage.take_inbox(2);
-    let house = stage.browser.sessions.keys().next().unwrap().clone();
+    let control = stage.browser.sessions.keys().next().unwrap().clone();
     let info = json!({"targetId": "F-1.", "type": "iframe", "title": "", "url": "http://ad.test/",
         "attached": false, "browserContextId": DEFAULT_CONTEXT, "parentFrameId": "no-target"});
-    stage.browser.event(&house, "Target.targetCreated", json!({"targetInfo": info}));
+    stage.browser.event(&control, "Target.targetCreated", json!({"targetInfo": info}));
     stage.flow();
     assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
     let params = json!({"sessionId": "S-frame.", "targetInfo": info, "waitingForDebugger": false});
@@ -269,9 +269,9 @@ fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
     // The browser has answered neither when the first page crashes.
     stage.send(1, &crashes, 7, "Fake.echo", json!({}));
     stage.send(1, &lives, 8, "Fake.echo", json!({}));
-    let house = stage.house.clone();
-    stage.browser.event(&house, "Target.targetCrashed", json!({"targetId": first, "status": "crashed"}));
-    while let Some(frame) = stage.browser.take_from(&house) {
+    let control = stage.control.clone();
+    stage.browser.event(&control, "Target.targetCrashed", json!({"targetId": first, "status": "crashed"}));
+    while let Some(frame) = stage.browser.take_from(&control) {
         stage.deliver(&frame);
     }
     let answers: Vec<String> =

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
          setContentsSize setDockTile executeBrowserCommand addPrivacySandboxEnrollmentOverride \
          getGlobalPrivacyControl setGlobalPrivacyControl",
     ),
-    // Titles and URLs of targets that were not granted are veiled.
+    // Titles and URLs of targets without a grant are filtered.
     (
         "Target",
         Setting,
@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     ("Target", Navigation, Reads, "createTarget"),
     ("Target", EverySite, Reads, "autoAttachRelated"),
-    // They would pass by the checks.
+    // These would bypass the checks.
     (
         "Target",
         Refused,

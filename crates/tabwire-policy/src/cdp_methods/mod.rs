@@ -1,6 +1,6 @@
 //! Table: what each CDP method touches and what its result contains. A method without a row is refused.
 //!
-//! Rows are grouped by domain and answer; every method of Chromium 156 is named in exactly one of them.
+//! Rows are grouped by domain and rule; every method of Chromium 156 is in exactly one row.
 
 mod browser_rows;
 mod document_rows;
@@ -14,19 +14,19 @@ use std::sync::LazyLock;
 /// Which frames, requests or sites a method touches, or its result contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// None: it neither shows nor changes what is on a page. What it tells of frames and targets is veiled.
+    /// None: it neither shows nor changes a page. Its data about frames and targets is filtered.
     Setting,
     /// The frame, execution context or object that a parameter names; without one, the target's main frame.
     Frame,
     /// Every frame of the target that is in the target's own process.
     Document,
-    /// Every frame that the page shows, those in other processes included: pictures, and input by position or focus.
+    /// Every frame that the page shows, also in other processes: screenshots, and input by position or focus.
     Page,
-    /// The request that `requestId` names.
+    /// The request in `requestId`.
     Request,
-    /// The stream that `handle` names.
+    /// The stream in `handle`.
     Stream,
-    /// The URL that it names, and the frame that goes there.
+    /// The URL that it names, and the frame that navigates.
     Navigation,
     /// Every site: cookies, storage, processes, and code in documents that come later.
     EverySite,
@@ -34,10 +34,10 @@ pub enum Reach {
     Refused,
 }
 
-/// Whether a method only shows what is there. A blank page has nothing to show, so reading it needs no grant.
+/// Whether a method only reads. A blank page has no content, so reading it needs no grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It shows, observes or prepares.
+    /// It reads, observes or prepares.
     Reads,
     /// It changes the page or runs code in it.
     Changes,
@@ -72,8 +72,8 @@ fn rows() -> impl Iterator<Item = &'static Row> {
         .flatten()
 }
 
-/// Commands that take away what its user has kept in a browser, on every site or by name of any. Those that may name a
-/// browser context do no harm in one that their client made.
+/// Commands that delete user data, on every site or on any named site. Those that take a browser context are harmless
+/// in a context that their client created.
 const DESTRUCTIVE: &[&str] = &[
     "Browser.resetPermissions",
     "Extensions.clearStorageItems",
@@ -111,7 +111,7 @@ impl MethodRule {
         RULES.iter().map(|(method, rule)| (method.as_str(), *rule))
     }
 
-    /// Whether a command takes away what its user has kept in a browser.
+    /// Whether a command deletes user data.
     #[must_use]
     pub fn is_destructive(method: &str) -> bool {
         DESTRUCTIVE.contains(&method)

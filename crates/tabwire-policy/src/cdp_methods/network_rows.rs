@@ -5,10 +5,10 @@ use super::Reach::{Document, EverySite, Frame, Refused, Request, Setting, Stream
 use super::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // Each held request is judged by its own URL; without a page, requests of all pages are held.
+    // Each paused request is judged by its own URL. Without a page, requests of all pages are paused.
     ("Fetch", Setting, Reads, "disable"),
     ("Fetch", Frame, Reads, "enable"),
-    // These let a held request go on as it is, or end it; with other parameters they change it.
+    // These continue or fail a paused request; with other parameters they change it.
     ("Fetch", Request, Reads, "continueRequest continueResponse continueWithAuth failRequest"),
     ("Fetch", Request, Changes, "fulfillRequest getResponseBody takeResponseBodyAsStream"),
     ("IO", Setting, Reads, "close"),
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
         Changes,
         "enable setIgnoreCertificateErrors handleCertificateError setOverrideCertificateErrors",
     ),
-    // Registrations of every site are told and can be named.
+    // Registrations of every site are listed and can be named.
     ("ServiceWorker", Setting, Reads, "disable"),
     (
         "ServiceWorker",

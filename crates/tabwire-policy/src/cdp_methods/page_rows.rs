@@ -5,7 +5,7 @@ use super::Reach::{Document, EverySite, Frame, Navigation, Page, Refused, Settin
 use super::Row;
 
 pub(super) const ROWS: &[Row] = &[
-    // What these tell of frames that were not granted is veiled.
+    // Their data about frames without a grant is filtered.
     (
         "Page",
         Setting,
@@ -18,10 +18,10 @@ pub(super) const ROWS: &[Row] = &[
          setDeviceOrientationOverride setFontFamilies setFontSizes setGeolocationOverride \
          setTouchEmulationEnabled setAdBlockingEnabled setRPHRegistrationMode",
     ),
-    // The entry's URL is what is judged.
+    // The URL of the history entry is judged.
     ("Page", Navigation, Reads, "navigate navigateToHistoryEntry"),
     ("Page", Frame, Reads, "createIsolatedWorld getLayoutMetrics getPermissionsPolicyState getOriginTrials"),
-    // The dialog may be any frame's.
+    // The dialog may belong to any frame.
     ("Page", Document, Changes, "handleJavaScriptDialog"),
     ("Page", Frame, Changes, "setDocumentContent resetNavigationHistory waitForDebugger"),
     (

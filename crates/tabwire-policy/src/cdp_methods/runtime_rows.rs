@@ -1,4 +1,4 @@
-//! Table: methods that run, stop or look into code.
+//! Table: methods that run, pause or inspect code.
 
 use super::Effect::{Changes, Reads};
 use super::Reach::{Document, EverySite, Frame, Refused, Setting};
@@ -13,7 +13,7 @@ pub(super) const ROWS: &[Row] = &[
          setAsyncCallStackDepth setCustomObjectFormatterEnabled setMaxCallStackSizeToCapture \
          terminateExecution addBinding removeBinding",
     ),
-    // An object's id names its execution context, and that its frame.
+    // An object id names its execution context, which names its frame.
     (
         "Runtime",
         Frame,
@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     ("Runtime", Document, Reads, "getIsolateId getHeapUsage"),
     ("Debugger", Setting, Reads, "disable resume"),
-    // Scripts and breakpoints are named by numbers that tell nothing of their frame.
+    // Ids of scripts and breakpoints do not reveal their frame.
     (
         "Debugger",
         Document,
@@ -43,7 +43,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     ("EventBreakpoints", Setting, Reads, "disable"),
     ("EventBreakpoints", Document, Changes, "setInstrumentationBreakpoint removeInstrumentationBreakpoint"),
-    // A heap and a profile are those of a process, which may have other pages in it.
+    // A heap or profile covers a process, which may contain other pages.
     ("HeapProfiler", Setting, Reads, "disable"),
     (
         "HeapProfiler",

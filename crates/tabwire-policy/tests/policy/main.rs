@@ -1,7 +1,7 @@
-//! Decisions by example: a corpus of addresses, the file, the ledger, and what must hold of all of them.
+//! Policy decisions: a corpus of URLs, the file, the grants, and properties.
 
-mod address_corpus;
-mod deciding;
-mod keeping;
+mod decisions;
+mod grant_list;
+mod policy_file;
 mod property;
-mod reading_file;
+mod url_corpus;

@@ -1,17 +1,19 @@
-//! What must hold of every address and every site.
+//! Properties of all URLs and sites.
 
 use proptest::prelude::*;
-use tabwire_policy::{Address, Capabilities, Capability, Profile, Question, Rulebook, Site, Stance, Term};
+use tabwire_policy::{
+    AccessRequest, Capabilities, Capability, EntryKind, GrantTerm, PageUrl, Policy, Profile, Site,
+};
 
-fn book(site: Site, stance: Stance) -> Rulebook {
-    let mut book = Rulebook::default();
-    book.ledger.add(site, stance, 0, "a test").expect("room");
-    book
+fn policy(site: Site, kind: EntryKind) -> Policy {
+    let mut policy = Policy::default();
+    policy.grants.add(site, kind, 0, "a test").expect("room");
+    policy
 }
 
-fn allows(book: &Rulebook, address: &Address, profile: Profile) -> bool {
-    let question = Question { profile, address, capability: Capability::Act, session: None, now: 0 };
-    book.decide(&question).is_allowed()
+fn allows(policy: &Policy, url: &PageUrl, profile: Profile) -> bool {
+    let question = AccessRequest { profile, url, capability: Capability::Act, session: None, now: 0 };
+    policy.decide(&question).is_allowed()
 }
 
 fn hosts() -> impl Strategy<Value = String> {
@@ -28,14 +30,14 @@ proptest! {
         scheme in "https?", host in hosts(), port in prop::option::of(1u16..), path in "[a-z/.%0-9]{0,8}",
     ) {
         let port = port.map(|port| format!(":{port}")).unwrap_or_default();
-        let address = Address::read(&format!("{scheme}://{host}{port}/{path}"));
-        if let Some(site) = Site::of(&address) {
-            prop_assert_eq!(Site::read(&site.to_string()), Ok(site.clone()));
-            prop_assert!(site.grants(&address) && site.forbids(&address));
-            let grant = Stance::Grant { capabilities: Capabilities::EVERYTHING, term: Term::Always };
-            prop_assert!(allows(&book(site.clone(), grant), &address, Profile::Guarded));
+        let url = PageUrl::parse(&format!("{scheme}://{host}{port}/{path}"));
+        if let Some(site) = Site::of(&url) {
+            prop_assert_eq!(Site::parse(&site.to_string()), Ok(site.clone()));
+            prop_assert!(site.grants(&url) && site.forbids(&url));
+            let grant = EntryKind::Grant { capabilities: Capabilities::EVERYTHING, term: GrantTerm::Always };
+            prop_assert!(allows(&policy(site.clone(), grant), &url, Profile::Guarded));
             for profile in [Profile::Guarded, Profile::Open] {
-                prop_assert!(!allows(&book(site.clone(), Stance::Deny), &address, profile));
+                prop_assert!(!allows(&policy(site.clone(), EntryKind::Deny), &url, profile));
             }
         }
     }
@@ -43,17 +45,17 @@ proptest! {
     #[test]
     fn t22_without_a_grant_nothing_of_the_web_is_allowed(text in ".{0,40}") {
         for text in [text.clone(), format!("https://{text}"), format!("http:{text}")] {
-            let address = Address::read(&text);
-            if !matches!(address, Address::Blank) {
-                prop_assert!(!allows(&Rulebook::default(), &address, Profile::Guarded), "{}", text);
+            let url = PageUrl::parse(&text);
+            if !matches!(url, PageUrl::Blank) {
+                prop_assert!(!allows(&Policy::default(), &url, Profile::Guarded), "{}", text);
             }
         }
     }
 
     #[test]
     fn what_is_read_as_a_site_is_written_the_same(text in "[a-z*:/.@0-9\\[\\]-]{1,24}") {
-        for site in [Site::read(&text), Site::read_denied(&text)].into_iter().flatten() {
-            prop_assert_eq!(Site::read(&site.to_string()), Ok(site.clone()), "{} as {}", text, site);
+        for site in [Site::parse(&text), Site::parse_denied(&text)].into_iter().flatten() {
+            prop_assert_eq!(Site::parse(&site.to_string()), Ok(site.clone()), "{} as {}", text, site);
         }
     }
 }

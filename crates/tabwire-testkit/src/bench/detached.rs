@@ -1,4 +1,4 @@
-//! Programs in a session of their own, as Playwright and Puppeteer start browsers. Knows nothing of what they are.
+//! Programs in a session of their own, as Playwright and Puppeteer start browsers.
 
 use std::ffi::OsStr;
 use std::process::Command;

@@ -10,12 +10,12 @@ use super::bare_browser::FLAGS;
 use super::mcp_client::McpClient;
 use super::peer::Peer;
 
-/// What every server is asked to do.
+/// The operations that every server runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum McpDeed {
+pub enum McpOperation {
     /// Evaluates `1`.
     Eval,
-    /// Tells the text of the page.
+    /// Reads the text of the page.
     GetText,
     /// Takes a snapshot.
     Snapshot,
@@ -111,24 +111,28 @@ impl McpPeer {
     ///
     /// # Panics
     /// When the tool fails.
-    pub fn time(&mut self, deed: McpDeed) -> Option<Duration> {
+    pub fn time(&mut self, deed: McpOperation) -> Option<Duration> {
         let (tool, arguments) = self.tool(deed)?;
         Some(self.client.call(tool, &arguments))
     }
 
-    fn tool(&self, deed: McpDeed) -> Option<(&'static str, Value)> {
+    fn tool(&self, deed: McpOperation) -> Option<(&'static str, Value)> {
         let (page, uid) = (self.page, &self.button);
         Some(match (self.name, deed) {
-            (AGENT_BROWSER, McpDeed::Eval) => ("agent_browser_eval", json!({"script": "1"})),
-            (AGENT_BROWSER, McpDeed::GetText) => ("agent_browser_get_text", json!({"selector": "body"})),
-            (AGENT_BROWSER, McpDeed::Snapshot) => ("agent_browser_snapshot", json!({})),
-            (AGENT_BROWSER, McpDeed::Click) => ("agent_browser_click", json!({"selector": "#b1"})),
-            (PLAYWRIGHT, McpDeed::Eval) => ("browser_evaluate", json!({"function": "() => 1"})),
-            (PLAYWRIGHT, McpDeed::Snapshot) => ("browser_snapshot", json!({})),
-            (PLAYWRIGHT, McpDeed::Click) => ("browser_click", json!({"element": "button", "target": "#b1"})),
-            (DEVTOOLS, McpDeed::Eval) => ("evaluate_script", json!({"pageId": page, "function": "() => 1"})),
-            (DEVTOOLS, McpDeed::Snapshot) => ("take_snapshot", json!({"pageId": page})),
-            (DEVTOOLS, McpDeed::Click) => ("click", json!({"pageId": page, "uid": uid})),
+            (AGENT_BROWSER, McpOperation::Eval) => ("agent_browser_eval", json!({"script": "1"})),
+            (AGENT_BROWSER, McpOperation::GetText) => ("agent_browser_get_text", json!({"selector": "body"})),
+            (AGENT_BROWSER, McpOperation::Snapshot) => ("agent_browser_snapshot", json!({})),
+            (AGENT_BROWSER, McpOperation::Click) => ("agent_browser_click", json!({"selector": "#b1"})),
+            (PLAYWRIGHT, McpOperation::Eval) => ("browser_evaluate", json!({"function": "() => 1"})),
+            (PLAYWRIGHT, McpOperation::Snapshot) => ("browser_snapshot", json!({})),
+            (PLAYWRIGHT, McpOperation::Click) => {
+                ("browser_click", json!({"element": "button", "target": "#b1"}))
+            }
+            (DEVTOOLS, McpOperation::Eval) => {
+                ("evaluate_script", json!({"pageId": page, "function": "() => 1"}))
+            }
+            (DEVTOOLS, McpOperation::Snapshot) => ("take_snapshot", json!({"pageId": page})),
+            (DEVTOOLS, McpOperation::Click) => ("click", json!({"pageId": page, "uid": uid})),
             _ => return None,
         })
     }

@@ -12,7 +12,7 @@ mod tabwire_world;
 pub use bare_browser::{BareBrowser, FLAGS};
 pub use detached::detached;
 pub use mcp_client::McpClient;
-pub use mcp_peer::{McpDeed, McpPeer};
+pub use mcp_peer::{McpOperation, McpPeer};
 pub use peer::Peer;
 pub use process::{empty_program, timed};
 pub use sample::{Sample, micros, ratio};

@@ -1,4 +1,4 @@
-//! A program that looks like a browser to whoever starts it, and misbehaves as its script says.
+//! A fake browser program. Its script injects faults.
 //!
 //! ```text
 //! fake-browser [--script FILE] [--port N | --remote-debugging-port=N | --remote-debugging-pipe]
@@ -8,14 +8,14 @@
 //! Without a port it speaks on descriptors 3 (in) and 4 (out), which must be pipes. With a port (0 for
 //! any) it says `DevTools listening on ws://...` on stderr and writes `DevToolsActivePort` into the
 //! user data directory, as Chrome does. `TABWIRE_FAKE_BROWSER_SCRIPT` names the script where arguments
-//! cannot. The script's language is in `tabwire_testkit::fake_browser::Script`. Knows nothing of CDP.
+//! cannot. The script's language is in `tabwire_testkit::fake_browser::Script`.
 
 use std::error::Error;
 use std::io::Write;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use tabwire_testkit::fake_browser::{Brain, Misdeed, Script, serve_pipe, serve_websocket};
+use tabwire_testkit::fake_browser::{FakeBrowser, Fault, Script, serve_pipe, serve_websocket};
 use tabwire_testkit::limits;
 use tokio::net::TcpListener;
 use tokio::net::unix::pipe;
@@ -63,7 +63,7 @@ async fn main() -> Result<(), Failure> {
         Some(path) => Script::parse(&tokio::fs::read_to_string(path).await?)?,
         None => Script::default(),
     };
-    let survives = script.has(&Misdeed::IgnoreTerminate);
+    let survives = script.has(&Fault::IgnoreTerminate);
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {
         served = serve(&arguments, script) => served,
@@ -73,13 +73,13 @@ async fn main() -> Result<(), Failure> {
 }
 
 async fn serve(arguments: &Arguments, script: Script) -> Result<(), Failure> {
-    let stays = script.has(&Misdeed::IgnoreClose);
-    let brain = Brain::new(script);
+    let stays = script.has(&Fault::IgnoreClose);
+    let browser = FakeBrowser::new(script);
     let Some(port) = arguments.port else {
         // Opened by name because taking over a bare descriptor number would need unsafe code.
         let input = pipe::OpenOptions::new().open_receiver("/dev/fd/3")?;
         let output = pipe::OpenOptions::new().open_sender("/dev/fd/4")?;
-        serve_pipe(brain, input, output, stays).await;
+        serve_pipe(browser, input, output, stays).await;
         return Ok(());
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
@@ -91,5 +91,5 @@ async fn serve(arguments: &Arguments, script: Script) -> Result<(), Failure> {
     }
     let line = format!("\nDevTools listening on ws://127.0.0.1:{port}/devtools/browser/fake\n");
     std::io::stderr().write_all(line.as_bytes())?;
-    Ok(serve_websocket(brain, listener).await?)
+    Ok(serve_websocket(browser, listener).await?)
 }

@@ -1,4 +1,4 @@
-//! A program that looks like `powershell.exe` to whoever starts it, and misbehaves as a file says.
+//! A fake `powershell.exe`. A file injects faults.
 //!
 //! Takes what PowerShell takes up to `-File SCRIPT`, and speaks as the product's own script would. The directory in
 //! `TABWIRE_FAKE_WINDOWS` is its Windows: `fault` there says how it misbehaves, `asked` what it was asked.

@@ -1,6 +1,6 @@
 //! Serves the fixture site until stdin closes, for tests that are not written in Rust.
 //!
-//! Prints one JSON line, `{"port":N}`, when it is ready. Knows nothing of the pages.
+//! Prints one JSON line, `{"port":N}`, when it is ready.
 
 use std::io::{self, Write};
 

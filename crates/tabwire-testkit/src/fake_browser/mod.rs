@@ -1,14 +1,14 @@
-//! A fake browser: speaks enough CDP to be attached to, and misbehaves as told.
+//! A fake browser: implements enough CDP to attach to, and injects faults by script.
 //!
-//! The program is `fake-browser`; this module is its core. `script` is what it was told, `targets` is
-//! what it pretends to have, `brain` decides what to send, `link` carries it over a pipe or websockets.
+//! The program is `fake-browser`. `script` parses the faults, `targets` holds its targets, `browser` decides what to
+//! send, `transport` carries it over a pipe or websockets.
 
-mod brain;
-mod link;
+mod browser;
 mod script;
 mod targets;
+mod transport;
 
-pub use brain::{Brain, Step};
-pub use link::{serve_pipe, serve_websocket};
-pub use script::{Misdeed, Script};
+pub use browser::{FakeBrowser, Step};
+pub use script::{Fault, Script};
 pub use targets::ConnectionId;
+pub use transport::{serve_pipe, serve_websocket};

@@ -1,4 +1,4 @@
-//! How a fake browser was told to misbehave: one JSON object per line.
+//! The faults of a fake browser: one JSON object per line.
 //!
 //! ```text
 //! {"method":"Page.navigate","do":"never"}
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! A line holds for every call of its method, or for the first `times` of them. The method
-//! `@connect` stands for a peer that has just connected. Knows nothing of how a misdeed is carried out.
+//! `@connect` stands for a peer that has just connected.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ use crate::limits;
 /// One thing a fake browser does wrong.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-pub enum Misdeed {
-    /// Does not answer, ever.
+pub enum Fault {
+    /// Does not response, ever.
     Never,
     /// Answers twice.
     Twice,
@@ -72,9 +72,9 @@ pub enum Misdeed {
     },
     /// Sends a frame that is not text, then answers.
     InvalidUtf8,
-    /// Writes half of the answer and exits.
+    /// Writes half of the response and exits.
     ExitMidFrame,
-    /// Reads nothing for a while, then answers; for ever without a time.
+    /// Stops reading for a while, then responds; without a time it never reads again.
     StallReads {
         /// How long.
         milliseconds: Option<u64>,
@@ -90,7 +90,7 @@ struct Line {
     method: Option<String>,
     times: Option<u32>,
     #[serde(flatten)]
-    misdeed: Misdeed,
+    fault: Fault,
 }
 
 /// A whole script.
@@ -106,10 +106,10 @@ impl Script {
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let line =
                 serde_json::from_str::<Line>(line).map_err(|error| format!("line {}: {error}", index + 1))?;
-            if line.method.is_none() && !line.misdeed.is_global() {
+            if line.method.is_none() && !line.fault.is_global() {
                 return Err(format!("line {}: this misdeed needs a method", index + 1));
             }
-            if line.misdeed.invented_bytes() > limits::INVENTED_MESSAGE_BYTES {
+            if line.fault.scripted_bytes() > limits::SCRIPTED_MESSAGE_BYTES {
                 return Err(format!("line {}: more bytes than a fake browser may make up", index + 1));
             }
             script.lines.push(line);
@@ -117,29 +117,29 @@ impl Script {
         Ok(script)
     }
 
-    /// Takes the misdeed that is due for a call of this method, if any.
-    pub(crate) fn take(&mut self, method: &str) -> Option<Misdeed> {
+    /// Takes the fault that is due for a call of this method, if any.
+    pub(crate) fn take(&mut self, method: &str) -> Option<Fault> {
         let line = self
             .lines
             .iter_mut()
             .find(|line| line.method.as_deref() == Some(method) && line.times != Some(0))?;
         line.times = line.times.map(|left| left - 1);
-        Some(line.misdeed.clone())
+        Some(line.fault.clone())
     }
 
-    /// Tells whether a misdeed without a method was asked for.
+    /// Whether the script contains a fault without a method.
     #[must_use]
-    pub fn has(&self, misdeed: &Misdeed) -> bool {
-        self.lines.iter().any(|line| line.misdeed == *misdeed)
+    pub fn has(&self, fault: &Fault) -> bool {
+        self.lines.iter().any(|line| line.fault == *fault)
     }
 }
 
-impl Misdeed {
+impl Fault {
     fn is_global(&self) -> bool {
         matches!(self, Self::IgnoreClose | Self::IgnoreTerminate)
     }
 
-    fn invented_bytes(&self) -> usize {
+    fn scripted_bytes(&self) -> usize {
         match self {
             Self::Large { bytes } => *bytes,
             Self::Events { count, bytes, .. } => {
@@ -165,9 +165,9 @@ mod tests {
         let text =
             "{\"method\":\"A.b\",\"do\":\"never\",\"times\":1}\n\n{\"method\":\"A.b\",\"do\":\"twice\"}";
         let mut script = Script::parse(text).expect("valid");
-        assert_eq!(script.take("A.b"), Some(Misdeed::Never));
-        assert_eq!(script.take("A.b"), Some(Misdeed::Twice));
-        assert_eq!(script.take("A.b"), Some(Misdeed::Twice));
+        assert_eq!(script.take("A.b"), Some(Fault::Never));
+        assert_eq!(script.take("A.b"), Some(Fault::Twice));
+        assert_eq!(script.take("A.b"), Some(Fault::Twice));
         assert_eq!(script.take("A.c"), None);
     }
 

@@ -1,6 +1,6 @@
 //! The targets, contexts and cdp sessions a fake browser pretends to have.
 //!
-//! Answers the `Target` domain. Knows nothing of frames, scripts or sockets.
+//! Answers the `Target` domain.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
-/// Where an event goes: a peer, and the cdp session it is told on.
+/// The destination of an event: a connection and its CDP session.
 pub(crate) type Address = (ConnectionId, Option<String>);
 
 /// A method's outcome: a result, or a protocol error's sentence.
@@ -37,7 +37,7 @@ pub(crate) struct Targets {
     targets: BTreeMap<String, Target>,
     /// Attached cdp sessions: the peer, and the target, or none for the browser itself.
     sessions: BTreeMap<String, (ConnectionId, Option<String>)>,
-    /// What browser-level sessions asked to be told.
+    /// The discovery settings of browser-level sessions.
     listeners: BTreeMap<Address, Listening>,
 }
 
@@ -56,7 +56,7 @@ impl Targets {
         self.listeners.retain(|(owner, _), _| *owner != connection);
     }
 
-    /// Tells whether this peer has this cdp session.
+    /// Whether this peer has this cdp session.
     pub(crate) fn has_session(&self, connection: ConnectionId, session: &str) -> bool {
         self.sessions.get(session).is_some_and(|(owner, _)| *owner == connection)
     }

@@ -1,6 +1,6 @@
-//! How the fake misbehaves, as a file of its Windows says: one line for each thing it is asked, `die find`.
+//! The faults of the fake PowerShell, from a file: one line per command, such as `die find`.
 
-/// One way to misbehave.
+/// One way to apply_fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Ends at once.
@@ -9,11 +9,11 @@ pub(crate) enum Fault {
     Hang,
     /// Says half a line and ends.
     Half,
-    /// Says what nobody understands, then answers.
+    /// Writes an invalid line, then responds.
     Garbage,
     /// Says so much of it that no answer can be waited for.
     Flood,
-    /// Answers somebody else.
+    /// Responds with another id.
     Stranger,
     /// Takes its time.
     Slow,
@@ -24,7 +24,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The fault for one thing it is asked, among the lines of a file.
+    /// The fault for a command in the lines of a file.
     pub(crate) fn find(lines: &str, what: &str) -> Option<Self> {
         lines.lines().find_map(|line| {
             let (fault, place) = line.split_once(' ')?;

@@ -1,6 +1,6 @@
 //! A PowerShell that is none: the Windows side of `tabwire chrome`, with a local Chromium as the Chrome of Windows.
 //!
-//! Speaks the protocol of the product's script, and misbehaves as a file says. Knows nothing of CDP.
+//! Speaks the protocol of the product's script, and misbehaves as a file says.
 
 mod fault;
 mod relay;

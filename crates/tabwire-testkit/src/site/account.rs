@@ -1,10 +1,10 @@
-//! Who is asking: a login with cookies and one with a browser's own dialog. Keeps no state.
+//! Login pages: with cookies, in several steps, and with basic authentication. Keeps no state.
 //!
-//! Every name is an account; the password is always `secret`, or one that is easy to search for. The cookie's value is
-//! the name.
+//! Every name is an account. The cookie contains the name. The password is `secret`, or a second one that is easy to
+//! search for.
 
-use super::question::Question;
-use super::reply::{Reply, escape};
+use super::incoming::Incoming;
+use super::response::{Response, escape};
 
 /// The passwords; the second one is in no other text.
 const PASSWORDS: [&str; 2] = ["secret", "Zw8-canary-kF2"];
@@ -12,33 +12,33 @@ const PASSWORDS: [&str; 2] = ["secret", "Zw8-canary-kF2"];
 /// `alice:secret` as a browser sends it.
 const BASIC_ALICE: &str = "Basic YWxpY2U6c2VjcmV0";
 
-/// Finds the answer to a path of this family.
-pub(super) fn find(question: Question<'_>) -> Option<Reply> {
-    Some(match question.path() {
+/// The response for a path of this family.
+pub(super) fn find(incoming: Incoming<'_>) -> Option<Response> {
+    Some(match incoming.path() {
         "/login/steps" => step_page("/login/steps/password", "name=\"user\" autocomplete=\"username\""),
         "/login/steps/password" => step_page("/login/steps/code", "name=\"password\" type=\"password\""),
-        "/login/steps/code" => code_page(question),
-        "/login/steps/done" => done_page(question),
-        "/login/framed" => framed_page(question),
+        "/login/steps/code" => code_page(incoming),
+        "/login/steps/done" => done_page(incoming),
+        "/login/framed" => framed_page(incoming),
         "/login/insecure" => step_page("http://example.invalid/", "id=\"password\" type=\"password\""),
         "/login/register" => two_passwords_page(),
-        "/login" if question.is("POST") => log_in(question),
+        "/login" if incoming.is("POST") => log_in(incoming),
         "/login" => login_page(""),
         "/logout" => {
-            Reply::redirect("303 See Other", "/account").with("set-cookie", "session=; Path=/; Max-Age=0")
+            Response::redirect("303 See Other", "/account").with("set-cookie", "session=; Path=/; Max-Age=0")
         }
-        "/account" => account_page(question),
-        "/account/private" => match question.cookie("session") {
-            Some(_) => account_page(question),
-            None => Reply::redirect("302 Found", "/login"),
+        "/account" => account_page(incoming),
+        "/account/private" => match incoming.cookie("session") {
+            Some(_) => account_page(incoming),
+            None => Response::redirect("302 Found", "/login"),
         },
-        "/auth/basic" => basic(question),
+        "/auth/basic" => basic(incoming),
         _ => return None,
     })
 }
 
-fn login_page(error: &str) -> Reply {
-    Reply::page(
+fn login_page(error: &str) -> Response {
+    Response::page(
         "Log in",
         &format!(
             "<h1>Log in</h1>\n<form id=\"login\" action=\"/login\" method=\"post\">\n\
@@ -52,21 +52,21 @@ fn login_page(error: &str) -> Reply {
     )
 }
 
-fn is_right(question: Question<'_>) -> bool {
-    question.field("password").is_some_and(|password| PASSWORDS.contains(&password.as_str()))
+fn is_right(incoming: Incoming<'_>) -> bool {
+    incoming.field("password").is_some_and(|password| PASSWORDS.contains(&password.as_str()))
 }
 
 /// A form with one field, whose button is outside of it.
-fn step_page(action: &str, field: &str) -> Reply {
+fn step_page(action: &str, field: &str) -> Response {
     let form = format!(
         "<h1>Log in</h1>\n<form id=\"step\" action=\"{action}\" method=\"post\"><label>Field <input {field}></label></form>\n\
          <button form=\"step\">Next</button>"
     );
-    Reply::page("Log in", &form)
+    Response::page("Log in", &form)
 }
 
-fn code_page(question: Question<'_>) -> Reply {
-    if is_right(question) {
+fn code_page(incoming: Incoming<'_>) -> Response {
+    if is_right(incoming) {
         return step_page(
             "/login/steps/done",
             "name=\"code\" inputmode=\"numeric\" autocomplete=\"one-time-code\"",
@@ -75,44 +75,44 @@ fn code_page(question: Question<'_>) -> Reply {
     login_page("Wrong user name or password").status("401 Unauthorized")
 }
 
-/// Tells the form of a code, not the code.
-fn done_page(question: Question<'_>) -> Reply {
-    let code = question.field("code").unwrap_or_default();
+/// Shows whether the code is well-formed, without the code.
+fn done_page(incoming: Incoming<'_>) -> Response {
+    let code = incoming.field("code").unwrap_or_default();
     let is_code = code.len() == 6 && code.bytes().all(|byte| byte.is_ascii_digit());
-    Reply::page(
+    Response::page(
         "Done",
         &format!("<h1>Done</h1>\n<p id=\"code\">{}</p>", if is_code { "six digits" } else { "no code" }),
     )
 }
 
 /// The login form of another site in a frame.
-fn framed_page(question: Question<'_>) -> Reply {
-    let frame = format!("<iframe src=\"http://b.localhost:{}/login\"></iframe>", question.port);
-    Reply::page("Framed", &format!("<h1>Framed</h1>\n{frame}"))
+fn framed_page(incoming: Incoming<'_>) -> Response {
+    let frame = format!("<iframe src=\"http://b.localhost:{}/login\"></iframe>", incoming.port);
+    Response::page("Framed", &format!("<h1>Framed</h1>\n{frame}"))
 }
 
-fn two_passwords_page() -> Reply {
+fn two_passwords_page() -> Response {
     let field = "<label>Password <input type=\"password\" autocomplete=\"new-password\"></label>";
-    Reply::page(
+    Response::page(
         "Register",
         &format!("<h1>Register</h1>\n<form method=\"post\">{field}{field}<button>Go</button></form>"),
     )
 }
 
-fn log_in(question: Question<'_>) -> Reply {
-    let mut user = question.field("user").unwrap_or_default();
+fn log_in(incoming: Incoming<'_>) -> Response {
+    let mut user = incoming.field("user").unwrap_or_default();
     user.retain(|letter| letter.is_ascii_alphanumeric());
-    if user.is_empty() || !is_right(question) {
+    if user.is_empty() || !is_right(incoming) {
         return login_page("Wrong user name or password").status("401 Unauthorized");
     }
-    let life = if question.field("remember").is_some() { "; Max-Age=86400" } else { "" };
-    Reply::redirect("303 See Other", "/account")
+    let life = if incoming.field("remember").is_some() { "; Max-Age=86400" } else { "" };
+    Response::redirect("303 See Other", "/account")
         .with("set-cookie", format!("session={user}; Path=/; HttpOnly; SameSite=Lax{life}"))
         .with("set-cookie", format!("greeting=hello-{user}; Path=/{life}"))
 }
 
-fn account_page(question: Question<'_>) -> Reply {
-    let who = question.cookie("session").filter(|who| !who.is_empty());
+fn account_page(incoming: Incoming<'_>) -> Response {
+    let who = incoming.cookie("session").filter(|who| !who.is_empty());
     let body = match who {
         Some(who) => format!(
             "<h1>Account</h1>\n<p>Logged in as <strong id=\"who\">{}</strong></p>\n\
@@ -121,26 +121,26 @@ fn account_page(question: Question<'_>) -> Reply {
         ),
         None => "<h1>Account</h1>\n<p>Logged in as <strong id=\"who\">nobody</strong></p>\n<a id=\"login\" href=\"/login\">Log in</a>".to_owned(),
     };
-    Reply::page("Account", &body)
+    Response::page("Account", &body)
 }
 
 /// Asks for alice's password in the browser's way.
-fn basic(question: Question<'_>) -> Reply {
-    if question.request.header("authorization") == Some(BASIC_ALICE) {
-        return Reply::page("Basic", "<h1>Basic</h1>\n<p id=\"who\">alice</p>");
+fn basic(incoming: Incoming<'_>) -> Response {
+    if incoming.request.header("authorization") == Some(BASIC_ALICE) {
+        return Response::page("Basic", "<h1>Basic</h1>\n<p id=\"who\">alice</p>");
     }
-    Reply::page("Basic", "<h1>Basic</h1>\n<p id=\"who\">nobody</p>")
+    Response::page("Basic", "<h1>Basic</h1>\n<p id=\"who\">nobody</p>")
         .status("401 Unauthorized")
         .with("www-authenticate", "Basic realm=\"fixture\"")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::tests::{get, reply};
+    use super::super::route::tests::{get, response};
 
     async fn log_in(form: &str) -> (String, String) {
         let head = format!("POST /login HTTP/1.1\r\nContent-Length: {}\r\n\r\n{form}", form.len());
-        reply(&head).await
+        response(&head).await
     }
 
     #[tokio::test]
@@ -159,7 +159,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_account_says_who_is_there() {
-        let known = reply("GET /account/private HTTP/1.1\r\nCookie: x=y; session=<alice>\r\n\r\n").await.1;
+        let known = response("GET /account/private HTTP/1.1\r\nCookie: x=y; session=<alice>\r\n\r\n").await.1;
         assert!(known.contains("<strong id=\"who\">&lt;alice&gt;</strong>"), "{known}");
         assert!(get("/account").await.1.contains(">nobody<"));
         assert!(get("/account/private").await.0.contains("location: /login\r\n"));
@@ -170,7 +170,8 @@ mod tests {
     async fn basic_authentication_is_asked_for() {
         let (head, _) = get("/auth/basic").await;
         assert!(head.starts_with("HTTP/1.1 401") && head.contains("www-authenticate: Basic"), "{head}");
-        let known = reply("GET /auth/basic HTTP/1.1\r\nAuthorization: Basic YWxpY2U6c2VjcmV0\r\n\r\n").await;
+        let known =
+            response("GET /auth/basic HTTP/1.1\r\nAuthorization: Basic YWxpY2U6c2VjcmV0\r\n\r\n").await;
         assert!(known.1.contains("<p id=\"who\">alice</p>"));
     }
 }

@@ -1,76 +1,76 @@
-//! Files to be saved, by every route and with every kind of name. Knows nothing of how fast they are sent.
+//! Files to be saved, by every route and with every kind of name.
 
 use std::time::Duration;
 
 use crate::limits as bounds;
 
-use super::answer::{Answer, Trickle};
+use super::incoming::Incoming;
 use super::limits;
-use super::question::Question;
-use super::reply::Reply;
+use super::response::Response;
+use super::route::{SiteResponse, SlowBody};
 
-/// Finds the answer to a path of this family.
-pub(super) fn find(question: Question<'_>) -> Option<Answer> {
-    let reply = match question.path() {
-        "/download/report.txt" => Reply::text("report content\n").attachment("report.txt"),
-        "/download/plain.txt" => Reply::text("plain content\n"),
-        "/download/large.bin" => Reply::text(vec![b'0'; 1024 * 1024]).attachment("large.bin"),
-        "/download/named" => named(question),
-        "/download/unknown" => Reply::new("application/octet-stream", "unknown content\n"),
-        "/download/redirect" => Reply::redirect("302 Found", "/download/named?name=redirected.txt"),
-        "/download/private" => private(question),
+/// The response for a path of this family.
+pub(super) fn find(incoming: Incoming<'_>) -> Option<SiteResponse> {
+    let response = match incoming.path() {
+        "/download/report.txt" => Response::text("report content\n").attachment("report.txt"),
+        "/download/plain.txt" => Response::text("plain content\n"),
+        "/download/large.bin" => Response::text(vec![b'0'; 1024 * 1024]).attachment("large.bin"),
+        "/download/named" => named(incoming),
+        "/download/unknown" => Response::new("application/octet-stream", "unknown content\n"),
+        "/download/redirect" => Response::redirect("302 Found", "/download/named?name=redirected.txt"),
+        "/download/private" => private(incoming),
         "/download/posted" => {
-            Reply::text(question.field("text").unwrap_or_default()).attachment("posted.txt")
+            Response::text(incoming.field("text").unwrap_or_default()).attachment("posted.txt")
         }
         "/download/slow" => {
-            let bytes = size(question);
-            return Some(trickle(question, "slow.bin", Some(bytes), bytes));
+            let bytes = size(incoming);
+            return Some(slow_body(incoming, "slow.bin", Some(bytes), bytes));
         }
         "/download/broken" => {
-            let bytes = size(question);
+            let bytes = size(incoming);
             let after =
-                question.request.number("after").map_or(bytes / 2, |after| (after as usize).min(bytes));
-            return Some(trickle(question, "broken.bin", Some(bytes), after));
+                incoming.request.number("after").map_or(bytes / 2, |after| (after as usize).min(bytes));
+            return Some(slow_body(incoming, "broken.bin", Some(bytes), after));
         }
-        "/download/unsized" => return Some(trickle(question, "unsized.bin", None, size(question))),
+        "/download/unsized" => return Some(slow_body(incoming, "unsized.bin", None, size(incoming))),
         _ => return None,
     };
-    Some(reply.into())
+    Some(response.into())
 }
 
-fn size(question: Question<'_>) -> usize {
-    question.number("bytes", limits::DOWNLOAD_DEFAULT_BYTES, limits::DOWNLOAD_BYTES) as usize
+fn size(incoming: Incoming<'_>) -> usize {
+    incoming.number("bytes", limits::DOWNLOAD_DEFAULT_BYTES, limits::DOWNLOAD_BYTES) as usize
 }
 
 /// `?name=…&type=…&bytes=N`: any name at all, percent-encoded; the content names it, or is that long.
-fn named(question: Question<'_>) -> Reply {
-    let name = question.text("name").unwrap_or_else(|| "named.txt".to_owned());
-    let content = match question.request.number("bytes") {
-        Some(_) => vec![b'0'; size(question)],
+fn named(incoming: Incoming<'_>) -> Response {
+    let name = incoming.text("name").unwrap_or_else(|| "named.txt".to_owned());
+    let content = match incoming.request.number("bytes") {
+        Some(_) => vec![b'0'; size(incoming)],
         None => format!("content of {name}\n").into_bytes(),
     };
-    let content_type = question.text("type").unwrap_or_else(|| "application/octet-stream".to_owned());
-    let reply = Reply::new(&content_type, content);
+    let content_type = incoming.text("type").unwrap_or_else(|| "application/octet-stream".to_owned());
+    let response = Response::new(&content_type, content);
     if name.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic()) {
-        return reply.attachment(&name);
+        return response.attachment(&name);
     }
     let encoded: String = name.bytes().map(|byte| format!("%{byte:02X}")).collect();
-    reply.with("content-disposition", format!("attachment; filename*=UTF-8''{encoded}"))
+    response.with("content-disposition", format!("attachment; filename*=UTF-8''{encoded}"))
 }
 
 /// Only for who is logged in.
-fn private(question: Question<'_>) -> Reply {
-    match question.cookie("session") {
-        Some(who) => Reply::text(format!("secret of {who}\n")).attachment("private.txt"),
-        None => Reply::text("log in first").status("403 Forbidden"),
+fn private(incoming: Incoming<'_>) -> Response {
+    match incoming.cookie("session") {
+        Some(who) => Response::text(format!("secret of {who}\n")).attachment("private.txt"),
+        None => Response::text("log in first").status("403 Forbidden"),
     }
 }
 
 /// `?milliseconds=N`: how long it takes, one second unless said.
-fn trickle(question: Question<'_>, name: &str, promised: Option<usize>, sent: usize) -> Answer {
-    let takes = Duration::from_millis(u64::from(question.number("milliseconds", 1_000, u32::MAX)));
-    Answer::Trickle(Trickle {
-        reply: Reply::new("application/octet-stream", "").attachment(name),
+fn slow_body(incoming: Incoming<'_>, name: &str, promised: Option<usize>, sent: usize) -> SiteResponse {
+    let takes = Duration::from_millis(u64::from(incoming.number("milliseconds", 1_000, u32::MAX)));
+    SiteResponse::SlowBody(SlowBody {
+        response: Response::new("application/octet-stream", "").attachment(name),
         promised,
         sent,
         takes: takes.min(bounds::SITE_SLOWEST),
@@ -79,7 +79,7 @@ fn trickle(question: Question<'_>, name: &str, promised: Option<usize>, sent: us
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::tests::{ask, get, reply};
+    use super::super::route::tests::{ask, get, response};
     use super::*;
 
     #[tokio::test]
@@ -100,20 +100,22 @@ mod tests {
 
     #[tokio::test]
     async fn a_download_can_be_slow_break_off_or_hide_its_length() {
-        let trickle = async |address: &str| match ask(&format!("GET {address} HTTP/1.1\r\n\r\n")).await {
-            Answer::Trickle(trickle) => (trickle.promised, trickle.sent, trickle.takes.as_millis()),
+        let slow_body = async |address: &str| match ask(&format!("GET {address} HTTP/1.1\r\n\r\n")).await {
+            SiteResponse::SlowBody(slow_body) => {
+                (slow_body.promised, slow_body.sent, slow_body.takes.as_millis())
+            }
             other => panic!("unexpected {other:?}"),
         };
-        assert_eq!(trickle("/download/slow?bytes=10&milliseconds=5").await, (Some(10), 10, 5));
-        assert_eq!(trickle("/download/broken?bytes=10&after=3").await, (Some(10), 3, 1_000));
-        assert_eq!(trickle("/download/broken?bytes=10&after=30").await, (Some(10), 10, 1_000));
-        assert_eq!(trickle("/download/unsized?bytes=10").await, (None, 10, 1_000));
+        assert_eq!(slow_body("/download/slow?bytes=10&milliseconds=5").await, (Some(10), 10, 5));
+        assert_eq!(slow_body("/download/broken?bytes=10&after=3").await, (Some(10), 3, 1_000));
+        assert_eq!(slow_body("/download/broken?bytes=10&after=30").await, (Some(10), 10, 1_000));
+        assert_eq!(slow_body("/download/unsized?bytes=10").await, (None, 10, 1_000));
     }
 
     #[tokio::test]
     async fn a_private_file_wants_the_cookie() {
         assert!(get("/download/private").await.0.starts_with("HTTP/1.1 403"));
-        let known = reply("GET /download/private HTTP/1.1\r\nCookie: session=alice\r\n\r\n").await;
+        let known = response("GET /download/private HTTP/1.1\r\nCookie: session=alice\r\n\r\n").await;
         assert_eq!(known.1, "secret of alice\n");
     }
 }

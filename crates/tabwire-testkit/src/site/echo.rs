@@ -1,42 +1,44 @@
-//! Answers that tell the asker what it sent: fields, headers, cookies, uploads, and how often it asked.
+//! Responses that echo the request: fields, headers, cookies, uploads, and request counts.
 
 use serde_json::{Map, Value, json};
 
 use super::form_fields;
+use super::incoming::Incoming;
 use super::multipart;
-use super::question::Question;
-use super::reply::{Reply, escape};
+use super::response::{Response, escape};
 
-/// Finds the answer to a path of this family.
-pub(super) fn find(question: Question<'_>) -> Option<Reply> {
-    let request = question.request;
-    Some(match question.path() {
-        "/api/echo" => Reply::text(format!("echo {}", request.parameter("value").unwrap_or_default()))
+/// The response for a path of this family.
+pub(super) fn find(incoming: Incoming<'_>) -> Option<Response> {
+    let request = incoming.request;
+    Some(match incoming.path() {
+        "/api/echo" => Response::text(format!("echo {}", request.parameter("value").unwrap_or_default()))
             .with("x-fixture", "real"),
-        "/api/headers" => Reply::text(request.header("x-added").unwrap_or("absent")),
+        "/api/headers" => Response::text(request.header("x-added").unwrap_or("absent")),
         "/form/submit" => sent_page(&request.body),
-        "/cookie/show" => Reply::text(request.header("cookie").unwrap_or("none")),
-        "/cookie/set" => cookie(question),
-        "/echo" => Reply::json(&everything(question)),
-        "/echo/page" => json_page("Echo", "echo", &everything(question)),
-        "/echo/headers" => Reply::json(&headers(question)),
-        "/echo/head" => Reply::text(question.head),
-        "/echo/cookies" => Reply::json(&cookies(question)),
-        "/upload" => upload(question),
-        "/count" => Reply::text(question.visits.of(&question.text("path").unwrap_or_default()).to_string()),
+        "/cookie/show" => Response::text(request.header("cookie").unwrap_or("none")),
+        "/cookie/set" => cookie(incoming),
+        "/echo" => Response::json(&everything(incoming)),
+        "/echo/page" => json_page("Echo", "echo", &everything(incoming)),
+        "/echo/headers" => Response::json(&headers(incoming)),
+        "/echo/head" => Response::text(incoming.head),
+        "/echo/cookies" => Response::json(&cookies(incoming)),
+        "/upload" => upload(incoming),
+        "/count" => {
+            Response::text(incoming.request_counts.of(&incoming.text("path").unwrap_or_default()).to_string())
+        }
         _ => return None,
     })
 }
 
-fn everything(question: Question<'_>) -> Value {
-    let body = String::from_utf8_lossy(&question.request.body);
-    let type_name = question.request.header("content-type").unwrap_or_default();
+fn everything(incoming: Incoming<'_>) -> Value {
+    let body = String::from_utf8_lossy(&incoming.request.body);
+    let type_name = incoming.request.header("content-type").unwrap_or_default();
     let is_form = type_name.starts_with("application/x-www-form-urlencoded");
     json!({
-        "method": question.request.method,
-        "path": question.path(),
-        "query": object(form_fields::fields(&question.request.query)),
-        "headers": headers(question),
+        "method": incoming.request.method,
+        "path": incoming.path(),
+        "query": object(form_fields::fields(&incoming.request.query)),
+        "headers": headers(incoming),
         "body": body,
         "fields": if is_form { object(form_fields::fields(&body)) } else { Value::Null },
     })
@@ -55,32 +57,34 @@ fn object(pairs: Vec<(String, String)>) -> Value {
     Value::Object(object)
 }
 
-fn headers(question: Question<'_>) -> Value {
-    object(question.headers().into_iter().map(|(name, value)| (name, value.to_owned())).collect())
+fn headers(incoming: Incoming<'_>) -> Value {
+    object(incoming.headers().into_iter().map(|(name, value)| (name, value.to_owned())).collect())
 }
 
-fn cookies(question: Question<'_>) -> Value {
-    object(question.cookies().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+fn cookies(incoming: Incoming<'_>) -> Value {
+    object(incoming.cookies().into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
 }
 
-fn cookie(question: Question<'_>) -> Reply {
-    let name = question.request.parameter("name").unwrap_or("name");
-    let value = question.request.parameter("value").unwrap_or("value");
+fn cookie(incoming: Incoming<'_>) -> Response {
+    let name = incoming.request.parameter("name").unwrap_or("name");
+    let value = incoming.request.parameter("value").unwrap_or("value");
     // Further attributes come as they are, e.g. `attributes=HttpOnly;%20Max-Age=60`.
-    let attributes = question.text("attributes").map(|more| format!("; {more}")).unwrap_or_default();
-    Reply::html("<!doctype html><title>Cookie set</title>")
+    let attributes = incoming.text("attributes").map(|more| format!("; {more}")).unwrap_or_default();
+    Response::html("<!doctype html><title>Cookie set</title>")
         .with("set-cookie", format!("{name}={value}; Path=/{attributes}"))
 }
 
-fn sent_page(body: &[u8]) -> Reply {
+fn sent_page(body: &[u8]) -> Response {
     let fields = String::from_utf8_lossy(body).replace('&', "&amp;").replace('<', "&lt;");
-    Reply::html(format!("<!doctype html><title>Sent</title><h1>Sent</h1><pre id=\"fields\">{fields}</pre>"))
+    Response::html(format!(
+        "<!doctype html><title>Sent</title><h1>Sent</h1><pre id=\"fields\">{fields}</pre>"
+    ))
 }
 
-fn upload(question: Question<'_>) -> Reply {
-    let type_name = question.request.header("content-type").unwrap_or_default();
-    let Some(parts) = multipart::parts(type_name, &question.request.body) else {
-        return Reply::text("no multipart/form-data").status("400 Bad Request");
+fn upload(incoming: Incoming<'_>) -> Response {
+    let type_name = incoming.request.header("content-type").unwrap_or_default();
+    let Some(parts) = multipart::parts(type_name, &incoming.request.body) else {
+        return Response::text("no multipart/form-data").status("400 Bad Request");
     };
     let parts = parts.into_iter().map(|part| {
         let text = if part.file.is_none() {
@@ -97,20 +101,20 @@ fn upload(question: Question<'_>) -> Reply {
         })
     });
     let parts = parts.collect();
-    if question.text("as").as_deref() == Some("json") {
-        return Reply::json(&parts);
+    if incoming.text("as").as_deref() == Some("json") {
+        return Response::json(&parts);
     }
     json_page("Uploaded", "parts", &parts)
 }
 
-fn json_page(title: &str, id: &str, value: &Value) -> Reply {
+fn json_page(title: &str, id: &str, value: &Value) -> Response {
     let text = escape(&format!("{value:#}"));
-    Reply::page(title, &format!("<h1>{title}</h1>\n<pre id=\"{id}\">{text}</pre>"))
+    Response::page(title, &format!("<h1>{title}</h1>\n<pre id=\"{id}\">{text}</pre>"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::answer::tests::{get, reply};
+    use super::super::route::tests::{get, response};
     use super::*;
 
     fn parsed((_, body): (String, String)) -> Value {
@@ -121,7 +125,7 @@ mod tests {
     async fn an_echo_tells_everything_that_was_sent() {
         let text = "POST /echo?a=1&a=2 HTTP/1.1\r\nX-Fixture: Yes\r\nContent-Type: application/x-www-form-urlencoded\r\n\
             Content-Length: 7\r\n\r\nb=c%20d";
-        let value = parsed(reply(text).await);
+        let value = parsed(response(text).await);
         assert_eq!(value["method"], "POST");
         assert_eq!(value["query"], json!({"a": ["1", "2"]}));
         assert_eq!(value["headers"]["x-fixture"], "Yes");
@@ -131,11 +135,11 @@ mod tests {
     #[tokio::test]
     async fn headers_cookies_and_the_raw_head_are_told() {
         let text = "GET /echo/cookies HTTP/1.1\r\nCookie: a=1; b=2=3\r\n\r\n";
-        assert_eq!(parsed(reply(text).await), json!({"a": "1", "b": "2=3"}));
+        assert_eq!(parsed(response(text).await), json!({"a": "1", "b": "2=3"}));
         let text = "GET /echo/headers HTTP/1.1\r\nAccept: one\r\nAccept: two\r\n\r\n";
-        assert_eq!(parsed(reply(text).await), json!({"accept": ["one", "two"]}));
+        assert_eq!(parsed(response(text).await), json!({"accept": ["one", "two"]}));
         let text = "GET /echo/head HTTP/1.1\r\nX-CaSe: kept\r\n\r\n";
-        assert_eq!(reply(text).await.1, text);
+        assert_eq!(response(text).await.1, text);
     }
 
     #[tokio::test]
@@ -147,9 +151,9 @@ mod tests {
                 body.len()
             )
         };
-        let value = parsed(reply(&head("/upload?as=json")).await);
+        let value = parsed(response(&head("/upload?as=json")).await);
         assert_eq!(value, json!([{"field": "f", "file": "<a>.txt", "type": "", "size": 5, "text": null}]));
-        let page = reply(&head("/upload")).await.1;
+        let page = response(&head("/upload")).await.1;
         assert!(page.contains("&lt;a&gt;.txt") && page.contains("id=\"parts\""), "{page}");
         assert!(get("/upload").await.0.starts_with("HTTP/1.1 400"));
     }

@@ -1,4 +1,4 @@
-//! Names and values as addresses and forms write them (`a=b+c&d=%41`). Knows nothing of requests.
+//! Names and values as addresses and forms write them (`a=b+c&d=%41`).
 
 /// Decodes a text in which bytes are written `%41` and spaces may be `+`.
 ///

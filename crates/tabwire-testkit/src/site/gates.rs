@@ -1,4 +1,4 @@
-//! Answers that are held back until a test lets them go. Knows nothing of what is answered.
+//! Answers that are held back until a test lets them go.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::limits;
 
-/// Which gates somebody waits at, and which are open; a gate is known by a name that a test made up.
+/// Gates with waiting requests, and open gates. A test chooses the names.
 #[derive(Debug, Default)]
 pub(super) struct Gates {
     reached: watch::Sender<BTreeSet<String>>,
@@ -21,12 +21,12 @@ impl Gates {
         seen(&self.opened, gate).await;
     }
 
-    /// Opens a gate for everybody who waits there and who comes later.
+    /// Opens a gate for waiting and later requests.
     pub(super) fn open(&self, gate: &str) {
         note(&self.opened, gate);
     }
 
-    /// Waits until somebody has come to a gate; false when nobody does.
+    /// Waits until a request has reached a gate; false after the timeout.
     pub(super) async fn is_reached(&self, gate: &str) -> bool {
         seen(&self.reached, gate).await
     }
@@ -43,7 +43,7 @@ fn note(names: &watch::Sender<BTreeSet<String>>, gate: &str) {
 async fn seen(names: &watch::Sender<BTreeSet<String>>, gate: &str) -> bool {
     let mut names = names.subscribe();
     let noted = names.wait_for(|names| names.contains(gate));
-    timeout(limits::LONGEST_SILENCE, noted).await.is_ok_and(|noted| noted.is_ok())
+    timeout(limits::MAX_HANG, noted).await.is_ok_and(|noted| noted.is_ok())
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Bounds of what the fixture site makes up on request. Knows nothing of who asks.
+//! Limits of generated content on the fixture site.
 
 use std::time::Duration;
 
 /// Most rows of `/table` and `/rows`: ten times the largest bench, about 10 MB of page.
 pub(super) const GENERATED_ROWS: u32 = 100_000;
 
-/// Rows of `/table` unless the address says otherwise.
+/// Rows of `/table` by default.
 pub(super) const TABLE_ROWS: u32 = 10_000;
 
-/// Rows of `/rows` unless the address says otherwise: the smallest bench.
+/// Rows of `/rows` by default: the smallest bench.
 pub(super) const BENCH_ROWS: u32 = 200;
 
 /// Most items one `/list/items` answer holds.
@@ -20,19 +20,19 @@ pub(super) const RESOURCES: u32 = 500;
 /// Longest chain of `/redirect/chain`; browsers give up after 20.
 pub(super) const REDIRECTS: u32 = 100;
 
-/// Largest made-up download: enough to pass any cap a test sets, small enough to send at once.
+/// Largest generated download.
 pub(super) const DOWNLOAD_BYTES: u32 = 256 * 1024 * 1024;
 
-/// Bytes of a made-up download unless the address says otherwise.
+/// Default size of a generated download.
 pub(super) const DOWNLOAD_DEFAULT_BYTES: u32 = 100_000;
 
 /// Pieces into which a slow download is cut: progress can be watched, and small ones still move.
 pub(super) const DOWNLOAD_PIECES: u32 = 20;
 
 /// Longest connection that is left without an answer, so that a lost test leaves nothing behind.
-pub(super) const LONGEST_SILENCE: Duration = Duration::from_secs(120);
+pub(super) const MAX_HANG: Duration = Duration::from_secs(120);
 
-/// Different paths whose visits are counted; more are counted together under no name.
+/// Different paths whose request_counts are counted; more are counted together under no name.
 pub(super) const COUNTED_PATHS: usize = 4_096;
 
 /// Most parts an upload may have.

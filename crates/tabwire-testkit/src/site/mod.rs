@@ -1,32 +1,31 @@
 //! The fixture site: local pages under several host names on one port.
 //!
-//! Chromium resolves every `*.localhost` name to loopback by itself and treats `a.localhost`,
-//! `b.localhost` and `c.localhost` as different sites, so frames between them are out of process.
-//! The module knows sockets; what is answered is decided in `answer`.
+//! Chromium resolves every `*.localhost` name to loopback and treats `a.localhost`, `b.localhost` and `c.localhost` as
+//! different sites, so frames between them are out of process. `route` decides the responses.
 
 mod account;
-mod answer;
-mod cross_origin;
+mod cors;
 mod download;
 mod echo;
+mod exfiltration;
 mod form_fields;
-mod framed;
+mod framed_pages;
 mod gates;
-mod generated_page;
+mod generated_pages;
+mod incoming;
 mod limits;
-mod lure;
 mod multipart;
-mod page;
-mod policy_page;
-mod question;
+mod policy_pages;
+mod prompt_injection;
 mod recorded_head;
-mod redirection;
-mod reply;
-mod visits;
-mod ways_out;
+mod redirects;
+mod request_counts;
+mod response;
+mod route;
+mod static_pages;
 
-pub use lure::{LURE_DATA, LURES};
-pub use ways_out::{WAYS_OUT, WAYS_TO_OWN};
+pub use exfiltration::{EXFILTRATION_PATHS, OWN_SITE_PATHS};
+pub use prompt_injection::{INJECTION_DATA, INJECTIONS};
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -41,18 +40,18 @@ use crate::http_request::HttpRequest;
 use crate::limits as bounds;
 use crate::websocket::{self, FrameKind, Received};
 
-use answer::{Answer, Trickle};
 use gates::Gates;
-use question::Question;
+use incoming::Incoming;
 use recorded_head::RecordedHead;
-use reply::Reply;
-use visits::Visits;
+use request_counts::RequestCounts;
+use response::Response;
+use route::{SiteResponse, SlowBody};
 
 /// A running fixture site; it ends when this value is dropped.
 #[derive(Debug)]
 pub struct Site {
     port: u16,
-    visits: Arc<Visits>,
+    request_counts: Arc<RequestCounts>,
     gates: Arc<Gates>,
     /// Aborts what it holds when it is dropped.
     _server: JoinSet<()>,
@@ -64,10 +63,10 @@ impl Site {
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
         let port = listener.local_addr()?.port();
         let mut server = JoinSet::new();
-        let visits = Arc::new(Visits::default());
+        let request_counts = Arc::new(RequestCounts::default());
         let gates = Arc::new(Gates::default());
-        server.spawn(serve(listener, port, Arc::clone(&visits), Arc::clone(&gates)));
-        Ok(Self { port, visits, gates, _server: server })
+        server.spawn(serve(listener, port, Arc::clone(&request_counts), Arc::clone(&gates)));
+        Ok(Self { port, request_counts, gates, _server: server })
     }
 
     /// The port of all its host names.
@@ -76,18 +75,18 @@ impl Site {
         self.port
     }
 
-    /// Tells how often a path was asked for, on all host names together.
+    /// The number of requests for a path, on all host names.
     #[must_use]
-    pub fn visits(&self, path: &str) -> u64 {
-        self.visits.of(path)
+    pub fn request_count(&self, path: &str) -> u64 {
+        self.request_counts.of(path)
     }
 
-    /// Waits until `/held?gate=…` with this gate was asked for; false when that takes minutes.
+    /// Waits until a request has reached `/held?gate=…`; false after the timeout.
     pub async fn is_held(&self, gate: &str) -> bool {
         self.gates.is_reached(gate).await
     }
 
-    /// Lets the answer of `/held?gate=…` with this gate go.
+    /// Releases the response of `/held?gate=…`.
     pub fn let_go(&self, gate: &str) {
         self.gates.open(gate);
     }
@@ -105,13 +104,13 @@ impl Site {
     }
 }
 
-async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>, gates: Arc<Gates>) {
+async fn serve(listener: TcpListener, port: u16, request_counts: Arc<RequestCounts>, gates: Arc<Gates>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    connections.spawn(converse(stream, port, Arc::clone(&visits), Arc::clone(&gates)));
+                    connections.spawn(serve_connection(stream, port, Arc::clone(&request_counts), Arc::clone(&gates)));
                 }
                 Err(_) => sleep(std::time::Duration::from_millis(10)).await,
             },
@@ -121,7 +120,12 @@ async fn serve(listener: TcpListener, port: u16, visits: Arc<Visits>, gates: Arc
 }
 
 /// Answers one connection until either side is done; a broken peer only ends itself.
-async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>, gates: Arc<Gates>) {
+async fn serve_connection(
+    stream: TcpStream,
+    port: u16,
+    request_counts: Arc<RequestCounts>,
+    gates: Arc<Gates>,
+) {
     let _ = stream.set_nodelay(true);
     let mut stream = BufReader::new(stream);
     loop {
@@ -129,24 +133,26 @@ async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>, gates: Arc<
         let read = timeout(bounds::SITE_IDLE, HttpRequest::read(&mut recorded)).await;
         let Ok(Ok(Some(request))) = read else { return };
         let head = recorded.into_text();
-        visits.add(&request.path);
-        let question = Question { request: &request, head: &head, port, visits: &visits };
+        request_counts.add(&request.path);
+        let incoming = Incoming { request: &request, head: &head, port, request_counts: &request_counts };
         let with_body = request.method != "HEAD";
-        let result = match answer::answer(question) {
-            Answer::Reply { after, reply } => {
+        let result = match route::respond(incoming) {
+            SiteResponse::Response { after, response } => {
                 sleep(after).await;
-                send(&mut stream, &reply, with_body).await
+                send(&mut stream, &response, with_body).await
             }
-            Answer::Held { gate, reply } => {
+            SiteResponse::Held { gate, response } => {
                 gates.pass(&gate).await;
-                send(&mut stream, &reply, with_body).await
+                send(&mut stream, &response, with_body).await
             }
-            Answer::Trickle(trickle) if with_body => return drop(send_pieces(&mut stream, &trickle).await),
-            Answer::Trickle(trickle) => send(&mut stream, &trickle.reply, false).await,
-            Answer::Stream { events } => return drop(send_events(&mut stream, events).await),
-            Answer::Echo { key } => return drop(echo(&mut stream, &key).await),
-            Answer::Silence { first } => return drop(stay_silent(&mut stream, &first).await),
-            Answer::HangUp => return,
+            SiteResponse::SlowBody(slow_body) if with_body => {
+                return drop(send_pieces(&mut stream, &slow_body).await);
+            }
+            SiteResponse::SlowBody(slow_body) => send(&mut stream, &slow_body.response, false).await,
+            SiteResponse::Stream { events } => return drop(send_events(&mut stream, events).await),
+            SiteResponse::Echo { key } => return drop(echo(&mut stream, &key).await),
+            SiteResponse::Hang { first } => return drop(hang(&mut stream, &first).await),
+            SiteResponse::Close => return,
         };
         if result.is_err() {
             return;
@@ -154,21 +160,21 @@ async fn converse(stream: TcpStream, port: u16, visits: Arc<Visits>, gates: Arc<
     }
 }
 
-async fn send(stream: &mut BufReader<TcpStream>, reply: &Reply, with_body: bool) -> io::Result<()> {
-    let mut bytes = reply.head().into_bytes();
+async fn send(stream: &mut BufReader<TcpStream>, response: &Response, with_body: bool) -> io::Result<()> {
+    let mut bytes = response.head().into_bytes();
     if with_body {
-        bytes.extend_from_slice(&reply.body);
+        bytes.extend_from_slice(&response.body);
     }
     stream.write_all(&bytes).await
 }
 
 /// Sends a body over a time and ends the connection, which is a fault when more was promised.
-async fn send_pieces(stream: &mut BufReader<TcpStream>, trickle: &Trickle) -> io::Result<()> {
-    stream.write_all(trickle.reply.head_with_length(trickle.promised).as_bytes()).await?;
+async fn send_pieces(stream: &mut BufReader<TcpStream>, slow_body: &SlowBody) -> io::Result<()> {
+    stream.write_all(slow_body.response.head_with_length(slow_body.promised).as_bytes()).await?;
     stream.flush().await?;
-    let pause = trickle.takes / limits::DOWNLOAD_PIECES;
-    let piece = vec![b'0'; trickle.sent.div_ceil(limits::DOWNLOAD_PIECES as usize)];
-    let mut left = trickle.sent;
+    let pause = slow_body.takes / limits::DOWNLOAD_PIECES;
+    let piece = vec![b'0'; slow_body.sent.div_ceil(limits::DOWNLOAD_PIECES as usize)];
+    let mut left = slow_body.sent;
     while left > 0 {
         let bytes = piece.get(..left).unwrap_or(&piece);
         stream.write_all(bytes).await?;
@@ -180,12 +186,12 @@ async fn send_pieces(stream: &mut BufReader<TcpStream>, trickle: &Trickle) -> io
 }
 
 /// Says no more until the other side gives up or the longest silence is over.
-async fn stay_silent(stream: &mut BufReader<TcpStream>, first: &[u8]) -> io::Result<()> {
+async fn hang(stream: &mut BufReader<TcpStream>, first: &[u8]) -> io::Result<()> {
     stream.write_all(first).await?;
     stream.flush().await?;
     let mut rest = [0; 1024];
     let patience = async { while matches!(stream.read(&mut rest).await, Ok(bytes) if bytes > 0) {} };
-    let _ = timeout(limits::LONGEST_SILENCE, patience).await;
+    let _ = timeout(limits::MAX_HANG, patience).await;
     Ok(())
 }
 

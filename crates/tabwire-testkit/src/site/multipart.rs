@@ -1,4 +1,4 @@
-//! The parts of a `multipart/form-data` body. Knows nothing of where they go.
+//! Parses `multipart/form-data` bodies.
 
 use super::limits;
 

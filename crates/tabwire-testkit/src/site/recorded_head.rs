@@ -1,6 +1,4 @@
-//! Keeps the head of a request as it came over the wire, while somebody else reads it.
-//!
-//! Knows nothing of what it says. Bodies are read, not peeked at, and are therefore not kept.
+//! Records the raw head of a request while another reader parses it. Bodies are not recorded.
 
 use std::io;
 use std::pin::Pin;

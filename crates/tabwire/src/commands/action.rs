@@ -1,30 +1,30 @@
-//! Actions of the registry, `open` and `close`: asks the daemon and prints what it answers.
+//! Runs actions of the registry, `open` and `close` in the daemon, and prints the results.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tabwire_api::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, SessionOptions};
+use tabwire_api::{Failure, Remedy, Step};
 use tabwire_engine::{Definition, line_address, page_outline};
-use tabwire_wire::Failure;
-use tabwire_wire::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, SessionOptions};
 
 use super::{Context, passphrase};
+use crate::cli::invocation::ActionFlags;
+use crate::cli::session_flags::SessionFlags;
 use crate::config::Key;
-use crate::daemon_start::ask_daemon_text;
-use crate::invocation::ActionFlags;
-use crate::progress_line::progress_line;
-use crate::result_table::ResultTable;
-use crate::session_flags::SessionFlags;
-use crate::spinner::spin_with;
+use crate::output::progress::progress_line;
+use crate::output::result_table::{find_table, print_table};
+use crate::output::spinner::spin_with;
+use tabwire_client::request_daemon_text;
 
-/// How long an action may take when the caller says nothing, as the daemon counts it.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// The daemon's default timeout of an action.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a person has to answer whether something may be done.
-const APPROVAL: Duration = Duration::from_secs(60);
+/// How long an approval request waits for an answer.
+const APPROVAL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Asks for one action and tells the user what the daemon wants known.
-pub(crate) fn ask_action(
+/// Runs one action and prints its notices.
+pub(crate) fn run_action(
     context: &Context<'_>,
     name: &str,
     label: &str,
@@ -32,14 +32,14 @@ pub(crate) fn ask_action(
 ) -> Result<ActionAnswer, Failure> {
     let answer = request_action(context, name, label, request)?;
     let answer: ActionAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
-    tell_notices(context, &answer.notices);
+    print_notices(context, &answer.notices);
     if let Some(recovery) = &answer.recovery {
-        tell_recovery(context, recovery);
+        print_recovery(context, recovery);
     }
     Ok(answer)
 }
 
-/// Asks for one action; gives the answer as the text it came as.
+/// Runs one action; returns the response as text.
 pub(super) fn request_action(
     context: &Context<'_>,
     name: &str,
@@ -56,70 +56,69 @@ pub(super) fn request_action(
         client: context.client.clone(),
         timeout_ms,
         roots: absolute_roots(&context.roots)?,
-        // Without one, relative paths are refused with what to do.
+        // Without it, the daemon refuses relative paths with a remedy.
         working_directory: std::env::current_dir().ok(),
         ..request
     };
     warn_of_open(context, &request.options, &request.defaults);
     let is_guarded = request.options.policy.or(request.defaults.policy) == Some(PolicyProfile::Guarded);
-    // Somebody may have to be asked first.
-    let asking = if is_guarded { APPROVAL } else { Duration::ZERO };
-    let timeout = context.timeout.unwrap_or(PATIENCE).saturating_add(asking);
+    // The user may have to approve the action first.
+    let approval = if is_guarded { APPROVAL_TIMEOUT } else { Duration::ZERO };
+    let timeout = context.timeout.unwrap_or(DEFAULT_TIMEOUT).saturating_add(approval);
     let path = format!("/v1/actions/{name}");
-    let look = || progress_line(context.environment, &context.key());
-    spin_with(label, context.printer.shows_progress(), look, || {
-        ask_daemon_text(context.environment, "POST", &path, Some(&json!(request)), timeout)
+    let poll = || progress_line(context.environment, &context.key());
+    spin_with(label, context.printer.shows_progress(), poll, || {
+        request_daemon_text(&context.socket(), "POST", &path, Some(&json!(request)), timeout)
     })
 }
 
-/// Says what the daemon wants known.
-pub(super) fn tell_notices(context: &Context<'_>, notices: &[String]) {
+pub(super) fn print_notices(context: &Context<'_>, notices: &[String]) {
     for notice in notices {
         context.printer.notice(notice);
     }
 }
 
-/// Says loudly that somebody chose to be unguarded where guarded is usual.
+/// Warns when the session is open although `guarded` is configured.
 pub(crate) fn warn_of_open(context: &Context<'_>, asked: &SessionOptions, usual: &SessionOptions) {
     let is_open = asked.policy == Some(PolicyProfile::Open);
     if is_open && usual.policy == Some(PolicyProfile::Guarded) {
         context.printer.warning(
-            "POLICY OPEN: this session reads and does everything that was not denied, although guarded is configured.",
+            "POLICY OPEN: this session may do everything that is not denied, although `guarded` is configured.",
         );
     }
 }
 
-/// Says what came back of a browser that was gone.
-fn tell_recovery(context: &Context<'_>, recovery: &Recovery) {
+/// Prints what the recovery of a lost browser restored.
+fn print_recovery(context: &Context<'_>, recovery: &Recovery) {
     let tabs = match recovery.tabs.len() {
-        0 => "no tabs were open".to_owned(),
-        1 => "its tab was opened again".to_owned(),
-        count => format!("its {count} tabs were opened again"),
+        0 => "without tabs".to_owned(),
+        1 => "with its tab".to_owned(),
+        count => format!("with its {count} tabs"),
     };
     let reason = &recovery.reason;
     context
         .printer
-        .notice(&format!("The session's browser was gone ({reason}); a new one was started and {tabs}."));
+        .notice(&format!("The session's browser was lost ({reason}); a new one was started, {tabs}."));
     for lost in &recovery.lost {
         context.printer.notice(&format!("lost: {lost}"));
     }
 }
 
-/// Directories as they are seen from here, not from the daemon.
+/// Makes the directories absolute: the daemon has another working directory.
 pub(super) fn absolute_roots(roots: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let absolute = roots.iter().map(std::path::absolute).collect::<Result<_, _>>();
     absolute.map_err(|error| {
-        let message = format!("The directory given with --root cannot be found: {error}.");
-        Failure::new(tabwire_wire::ErrorCode::BadArgs, message)
+        let message = format!("Invalid directory in `root`: {error}.");
+        Failure::new(tabwire_api::ErrorCode::BadArgs, message)
     })
 }
 
 pub(crate) fn unreadable(error: &serde_json::Error) -> Failure {
-    Failure::new(
-        tabwire_wire::ErrorCode::Internal,
-        format!("The daemon's answer is not understood: {error}."),
-    )
-    .with_hint("The daemon may be of another version; run `tabwire daemon stop`.")
+    Failure::new(tabwire_api::ErrorCode::Internal, format!("The daemon's response is invalid: {error}."))
+        .with_remedy(Remedy::new(
+            "The daemon may have another version. Run {}.",
+            [Step::command("tabwire daemon stop")],
+        ))
 }
 
 fn text<'a>(result: &'a Value, field: &str) -> &'a str {
@@ -136,7 +135,7 @@ pub(super) fn run(
     options: SessionFlags,
 ) -> Result<(), Failure> {
     passphrase::fill_in(context, definition.name, &mut params)?;
-    let layout = ResultTable::find(definition.name, &params).filter(|_| context.printer.is_for_people());
+    let layout = find_table(definition, &params).filter(|_| context.printer.is_terminal_text());
     let text = !context.printer.is_json() && layout.is_none();
     let raw = context.printer.is_raw();
     let (restart, options) = (options.restart, options.into_options()?);
@@ -155,9 +154,9 @@ pub(super) fn run(
         pin_tab,
         ..ActionRequest::default()
     };
-    let answer = ask_action(context, definition.name, &definition.command_name(), request)?;
-    context.printer.answer(&answer, || match layout {
-        Some(layout) => layout.lay_out(&answer.result),
+    let answer = run_action(context, definition.name, &definition.command_name(), request)?;
+    context.printer.result(&answer, || match layout {
+        Some(layout) => print_table(&layout, &answer.result),
         None => answer.text.clone().unwrap_or_default(),
     });
     Ok(())
@@ -171,8 +170,8 @@ pub(crate) fn open(
     restart: bool,
 ) -> Result<(), Failure> {
     let request = ActionRequest { params, capture, options, restart, ..ActionRequest::default() };
-    let answer = ask_action(context, "open", "opening the page", request)?;
-    context.printer.answer(&answer, || {
+    let answer = run_action(context, "open", "opening the page", request)?;
+    context.printer.result(&answer, || {
         let result = &answer.result;
         if context.printer.is_raw() {
             return text(result, "tab").to_owned();
@@ -181,7 +180,7 @@ pub(crate) fn open(
         let outline = page_outline(text(result, "title"), text(result, "text"));
         lines.extend((!outline.is_empty()).then_some(outline));
         if result.get("truncated").and_then(Value::as_bool) == Some(true) {
-            lines.push("… (cut; see what can be done with `tabwire snapshot`)".to_owned());
+            lines.push("… (truncated; see `tabwire snapshot`)".to_owned());
         }
         lines.join("\n")
     });
@@ -190,8 +189,8 @@ pub(crate) fn open(
 
 pub(super) fn close(context: &Context<'_>, params: Value) -> Result<(), Failure> {
     let request = ActionRequest { params, ..ActionRequest::default() };
-    let answer = ask_action(context, "close", "closing", request)?;
-    context.printer.answer(&answer, || {
+    let answer = run_action(context, "close", "closing", request)?;
+    context.printer.result(&answer, || {
         let result = &answer.result;
         match text(result, "tab") {
             "" => format!("Session {} is closed; its browser: {}.", answer.session, text(result, "browser")),

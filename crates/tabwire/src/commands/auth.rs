@@ -1,25 +1,25 @@
-//! `auth save|login|list|delete`: logins that are kept sealed and filled in by the daemon. Secrets are never printed.
+//! `auth save|login|list|delete`: encrypted logins that the daemon fills in. Never prints a secret.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, SessionName};
 use tabwire_daemon::{KeyPlace, Saved};
-use tabwire_engine::{LoginSelectors, SavedLogin, SecretText, find_action, one_time_code, origin_of};
-use tabwire_wire::{ErrorCode, Failure, SessionName};
+use tabwire_engine::{LoginSelectors, SavedLogin, SecretText, find_action, origin_of, totp_code};
 use url::Url;
 
 use super::passphrase::{read_secret_file, vault, vault_passphrase};
 use super::{Context, action};
 use crate::cli::AuthCommand;
-use crate::invocation::ActionFlags;
-use crate::printer::table;
-use crate::prompt::ask_secret;
+use crate::cli::invocation::ActionFlags;
+use crate::output::printer::table;
+use crate::output::prompt::prompt_secret;
 
 pub(super) fn run(context: &Context<'_>, command: AuthCommand) -> Result<(), Failure> {
     match command {
-        AuthCommand::Save(wish) => save(context, wish),
+        AuthCommand::Save(options) => save(context, options),
         AuthCommand::Login { name, passphrase_file, tab, options } => {
             let missing = || Failure::new(ErrorCode::Internal, "There is no action `login`.");
             let definition = find_action("login").ok_or_else(missing)?;
@@ -37,46 +37,46 @@ fn absolute(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// What is to be saved, as it was typed.
+/// Options of `auth save`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct SaveWish {
-    /// What to call it.
+pub(crate) struct SaveOptions {
+    /// The login's name.
     name: String,
-    /// The page with the form. Only its origin ever gets the password.
+    /// The page with the form. Only its origin gets the password.
     #[arg(long, value_name = "URL")]
     url: String,
-    /// Who logs in; left out for a secret that has no name beside it.
+    /// The user name; omit it for a password without one.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     username: String,
-    /// A file whose first line is the password; `-` is standard input. A terminal is asked if left out.
+    /// Read the password from the first line of FILE; `-` is standard input (default: prompt on the terminal).
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// The field for the name, if it is not found by itself.
+    /// Selector of the user name field (default: detect).
     #[arg(long, value_name = "CSS")]
     username_selector: Option<String>,
-    /// The field for the password, if it is not found by itself.
+    /// Selector of the password field (default: detect).
     #[arg(long, value_name = "CSS")]
     password_selector: Option<String>,
-    /// The button that sends them, if it is not found by itself.
+    /// Selector of the submit button (default: detect).
     #[arg(long, value_name = "CSS")]
     submit_selector: Option<String>,
-    /// A file whose first line is the secret for one-time codes, in base 32.
+    /// Read the TOTP secret (base 32) from the first line of FILE.
     #[arg(long, value_name = "FILE")]
     totp_secret_file: Option<PathBuf>,
-    /// A file whose first line seals the saved logins, in place of a key in the keyring or a file.
+    /// Encrypt the saved logins with the passphrase on the first line of FILE (default: a key in the keyring or a file).
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
 }
 
-impl SaveWish {
+impl SaveOptions {
     fn into_login(self) -> Result<SavedLogin, Failure> {
-        let bad = |message: String, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+        let bad = |message: String, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_remedy(hint);
         let names = "Use 1 to 64 letters, digits, `-`, `_` or `.`, not starting with `.` or `-`.";
-        SessionName::new(&self.name).map_err(|_| bad("This is no name for a login.".to_owned(), names))?;
+        SessionName::new(&self.name).map_err(|_| bad("Invalid login name.".to_owned(), names))?;
         let origin = checked_origin(&self.url)?;
         let totp_secret = self.totp_secret_file.as_deref().map(read_secret_file).transpose()?;
         if let Some(secret) = &totp_secret {
-            one_time_code(secret.expose(), Duration::ZERO)?;
+            totp_code(secret.expose(), Duration::ZERO)?;
         }
         Ok(SavedLogin {
             name: self.name,
@@ -94,59 +94,56 @@ impl SaveWish {
     }
 }
 
-/// The origin of an address that a password may be sent to: https, or this machine.
+/// The origin of a URL that may get a password: https, or this machine.
 fn checked_origin(url: &str) -> Result<String, Failure> {
-    let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_hint(hint);
+    let bad = |message: &str, hint: &str| Failure::new(ErrorCode::BadArgs, message).with_remedy(hint);
     let parsed =
         Url::parse(url).ok().filter(|parsed| parsed.username().is_empty() && parsed.password().is_none());
     let (Some(parsed), Some(origin)) = (parsed, origin_of(url)) else {
-        return Err(bad("The address is not one of the web.", "Give it as https://example.org/login."));
+        return Err(bad("The URL is not an http or https URL.", "Give it as https://example.org/login."));
     };
     let host = parsed.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-    let is_here = host == "localhost"
+    let is_loopback = host == "localhost"
         || host.ends_with(".localhost")
         || address.is_ok_and(|address| address.is_loopback());
-    if parsed.scheme() == "https" || is_here {
+    if parsed.scheme() == "https" || is_loopback {
         return Ok(origin);
     }
-    Err(bad(
-        "The address is not encrypted: whoever is on the way could read the password.",
-        "Use the site's https address.",
-    ))
+    Err(bad("The URL is not encrypted: the network could read the password.", "Use the site's https URL."))
 }
 
 fn read_password(file: Option<&Path>) -> Result<SecretText, Failure> {
     match file {
         Some(file) => read_secret_file(file),
         None if !std::io::stdin().is_terminal() => read_secret_file(Path::new("-")).map_err(|failure| {
-            failure.with_hint(
+            failure.with_remedy(
                 "Give the password with --password-file FILE, on standard input, or on a terminal.",
             )
         }),
-        None => ask_secret("Password")?.ok_or_else(|| {
-            Failure::new(ErrorCode::BadArgs, "There is no terminal to ask for the password.")
-                .with_hint("Give it with --password-file FILE.")
+        None => prompt_secret("Password")?.ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "No terminal to prompt for the password.")
+                .with_remedy("Give it with --password-file FILE.")
         }),
     }
 }
 
-fn save(context: &Context<'_>, wish: SaveWish) -> Result<(), Failure> {
-    let passphrase_file = wish.passphrase_file.clone();
-    let login = wish.into_login()?;
+fn save(context: &Context<'_>, options: SaveOptions) -> Result<(), Failure> {
+    let passphrase_file = options.passphrase_file.clone();
+    let login = options.into_login()?;
     let passphrase = vault_passphrase(context, passphrase_file.as_deref())?;
     let Saved { replaced, key } = vault(context).save(&login, passphrase.as_ref())?;
     let answer = json!({
         "name": login.name, "origin": login.origin, "username": login.username, "replaced": replaced, "key": key,
     });
-    context.printer.answer(&answer, || {
+    context.printer.result(&answer, || {
         let did = if replaced { "Replaced" } else { "Saved" };
         let who = if login.username.is_empty() { "a secret" } else { &login.username };
-        format!("{did} {}: {who} at {}. It is sealed; the key is {key}.", login.name, login.origin)
+        format!("{did} {}: {who} at {}. It is encrypted; the key is {key}.", login.name, login.origin)
     });
     if key == KeyPlace::File {
         context.printer.notice(
-            "no keyring answered, so the key is in a file beside the logins: whoever reads your files as you can open them. --passphrase-file avoids that",
+            "no keyring is available, so the key is in a file beside the logins: programs that can read your files can decrypt them. Avoid that with --passphrase-file",
         );
     }
     Ok(())
@@ -155,16 +152,16 @@ fn save(context: &Context<'_>, wish: SaveWish) -> Result<(), Failure> {
 fn list(context: &Context<'_>, passphrase_file: Option<&Path>) -> Result<(), Failure> {
     let passphrase = vault_passphrase(context, passphrase_file)?;
     let logins = vault(context).list(passphrase.as_ref())?;
-    let told: Vec<_> = logins
+    let list: Vec<_> = logins
         .iter()
         .map(|login| {
             let has_codes = login.totp_secret.is_some();
             json!({"name": login.name, "origin": login.origin, "username": login.username, "one_time_codes": has_codes})
         })
         .collect();
-    context.printer.answer(&json!({"logins": told}), || {
+    context.printer.result(&json!({"logins": list}), || {
         if logins.is_empty() {
-            return "There are no saved logins; `tabwire auth save` saves one.".to_owned();
+            return "No saved logins; `tabwire auth save` saves one.".to_owned();
         }
         let mut rows = vec![["NAME", "ORIGIN", "USERNAME"].map(str::to_owned).to_vec()];
         rows.extend(
@@ -178,7 +175,7 @@ fn list(context: &Context<'_>, passphrase_file: Option<&Path>) -> Result<(), Fai
 fn delete(context: &Context<'_>, name: &str, passphrase_file: Option<&Path>) -> Result<(), Failure> {
     let passphrase = vault_passphrase(context, passphrase_file)?;
     vault(context).delete(name, passphrase.as_ref())?;
-    context.printer.answer(&json!({"name": name, "deleted": true}), || format!("Login {name} is gone."));
+    context.printer.result(&json!({"name": name, "deleted": true}), || format!("Deleted login {name}."));
     Ok(())
 }
 

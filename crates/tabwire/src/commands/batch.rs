@@ -1,4 +1,4 @@
-//! `batch`: actions as lines of JSON, one answer a line.
+//! `batch`: runs actions from JSON lines, and prints one result per line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -7,17 +7,17 @@ use std::process::ExitCode;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_wire::api::{ActionRequest, SessionOptions};
-use tabwire_wire::{ErrorCode, Failure, SessionName, TabId};
+use tabwire_api::api::{ActionRequest, SessionOptions};
+use tabwire_api::{ErrorCode, Failure, SessionName, TabId};
 
 use super::Context;
-use super::action::ask_action;
-use crate::printer::Reader;
+use super::action::run_action;
+use crate::output::printer::Reader;
 
 /// One line of a batch.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
+struct BatchLine {
     action: String,
     #[serde(default)]
     params: Value,
@@ -39,14 +39,13 @@ pub(super) fn run(
     let source: Box<dyn BufRead> = match file.filter(|file| file.as_os_str() != "-") {
         None => Box::new(io::stdin().lock()),
         Some(path) => Box::new(BufReader::new(File::open(&path).map_err(|error| {
-            Failure::new(ErrorCode::BadArgs, format!("The file {} cannot be read: {error}.", path.display()))
+            Failure::new(ErrorCode::BadArgs, format!("Cannot read {}: {error}.", path.display()))
         })?)),
     };
     let mut code = 0;
     for line in source.lines() {
-        let line = line.map_err(|error| {
-            Failure::new(ErrorCode::BadArgs, format!("The batch cannot be read: {error}."))
-        })?;
+        let line = line
+            .map_err(|error| Failure::new(ErrorCode::BadArgs, format!("Cannot read the batch: {error}.")))?;
         if line.trim().is_empty() {
             continue;
         }
@@ -56,7 +55,7 @@ pub(super) fn run(
             Err(failure) => context.printer.line(&json!({"ok": false, "error": failure}).to_string()),
         };
         if reader == Reader::Gone {
-            // Nobody learns what the rest comes to, so it is not done.
+            // The reader has closed the pipe: run no further action.
             return Ok(ExitCode::SUCCESS);
         }
         if let Err(failure) = outcome {
@@ -70,9 +69,9 @@ pub(super) fn run(
 }
 
 fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Result<Value, Failure> {
-    let line: Line = serde_json::from_str(line).map_err(|error| {
-        Failure::new(ErrorCode::BadArgs, format!("The line is not an action: {error}."))
-            .with_hint("A line is {\"action\": \"click\", \"params\": {\"target\": \"e3\"}}.")
+    let line: BatchLine = serde_json::from_str(line).map_err(|error| {
+        Failure::new(ErrorCode::BadArgs, format!("Invalid line: {error}."))
+            .with_remedy("A line is {\"action\": \"click\", \"params\": {\"target\": \"e3\"}}.")
     })?;
     let context = Context {
         environment: context.environment,
@@ -93,9 +92,9 @@ fn run_line(context: &Context<'_>, line: &str, options: &SessionOptions) -> Resu
         options: options.clone(),
         ..ActionRequest::default()
     };
-    // The name becomes part of an address.
+    // The name becomes part of a URL path.
     if !line.action.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-') {
-        return Err(Failure::new(ErrorCode::UnknownMethod, format!("There is no action `{}`.", line.action)));
+        return Err(Failure::new(ErrorCode::UnknownMethod, format!("Unknown action `{}`.", line.action)));
     }
-    Ok(ask_action(&context, &line.action, &line.action, request)?.result)
+    Ok(run_action(&context, &line.action, &line.action, request)?.result)
 }

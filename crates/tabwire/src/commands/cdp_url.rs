@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_wire::Failure;
-use tabwire_wire::api::{CdpUrlAnswer, CdpUrlRequest, SessionOptions};
+use tabwire_api::Failure;
+use tabwire_api::api::{CdpUrlAnswer, CdpUrlRequest, SessionOptions};
 
 use super::Context;
 use super::action::{unreadable, warn_of_open};
-use crate::daemon_start::ask_daemon;
-use crate::spinner::spin;
+use crate::output::spinner::spin;
+use tabwire_client::request_daemon;
 
 pub(super) fn run(
     context: &Context<'_>,
@@ -29,7 +29,7 @@ pub(super) fn run(
     warn_of_open(context, &request.options, &request.defaults);
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
     let answer = spin("starting the browser", context.printer.shows_progress(), || {
-        ask_daemon(context.environment, "POST", "/v1/cdp-url", Some(&json!(request)), timeout)
+        request_daemon(&context.socket(), "POST", "/v1/cdp-url", Some(&json!(request)), timeout)
     })?;
     let answer: CdpUrlAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
     for notice in &answer.notices {
@@ -37,6 +37,6 @@ pub(super) fn run(
     }
     context
         .printer
-        .answer(&json!(answer), || if http { answer.http.clone() } else { answer.websocket.clone() });
+        .result(&json!(answer), || if http { answer.http.clone() } else { answer.websocket.clone() });
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `completions`: prints a completion script. `complete` (hidden) is what the scripts ask.
+//! `completions` prints a completion script; the scripts run the hidden command `complete`.
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use tabwire_engine::plain_line;
 
 use crate::completion::{CompletionShell, Offer, RunningWorld, offer};
-use crate::printer::{OutputForm, Printer};
+use crate::output::printer::{OutputForm, Printer};
 
 /// Characters of what a word means.
 const MEANING_CHARACTERS: usize = 200;
@@ -16,8 +16,7 @@ pub(super) fn run(printer: Printer, shell: CompletionShell) {
     printer.plain(shell.script().trim_end());
 }
 
-/// Answers a completion script: `complete SHELL -- WORDS`, the last word being the one to complete. Whatever goes
-/// wrong, nothing is said: somebody is typing.
+/// `complete SHELL -- WORDS`: completes the last word. Prints no errors, since they would disturb the user's input.
 pub(crate) fn complete(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let words: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).collect();
     if let [shell, separator, words @ ..] = &words[..]
@@ -36,7 +35,7 @@ fn answer(words: &[String], is_marked: bool, world: &RunningWorld) -> String {
     if let Some(last) = words.last_mut().filter(|_| is_marked) {
         last.pop();
     }
-    let candidates = match offer(&crate::invocation::command(), &words, world) {
+    let candidates = match offer(&crate::cli::invocation::command(), &words, world) {
         Offer::Files => return ":files".to_owned(),
         Offer::Words(candidates) => candidates,
     };

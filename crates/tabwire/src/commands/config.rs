@@ -1,10 +1,10 @@
-//! `config show|get|set|path|schema|check`: what is set, where it came from, and how to change it.
+//! `config show|get|set|path|schema|check`: shows, changes and checks settings.
 
 use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 use serde_json::{Value as Json, json};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure};
 
 use super::Context;
 use crate::cli::ConfigCommand;
@@ -13,7 +13,7 @@ use crate::config::{
     read_text, set_in_file, unknown_hint, user_file,
 };
 use crate::contained_file::{ContainedFile, Links};
-use crate::printer::table;
+use crate::output::printer::table;
 use crate::project::{PROJECT_FILE, Project};
 
 pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), Failure> {
@@ -28,8 +28,8 @@ pub(super) fn run(context: &Context<'_>, command: ConfigCommand) -> Result<(), F
     Ok(())
 }
 
-/// One setting as programs are told; secrets are masked.
-fn told(setting: &Setting, effective: Option<&Sourced<Value>>) -> Json {
+/// One setting as JSON; secrets are masked.
+fn setting_json(setting: &Setting, effective: Option<&Sourced<Value>>) -> Json {
     json!({
         "name": setting.name,
         "value": effective.map(|set| set.value.masked(setting.kind).to_json()),
@@ -41,9 +41,9 @@ fn show(context: &Context<'_>) {
     let configuration = &context.configuration;
     let all: Vec<_> =
         SETTINGS.iter().map(|setting| (setting, configuration.effective(setting.key))).collect();
-    let list: Vec<Json> = all.iter().map(|(setting, set)| told(setting, set.as_ref())).collect();
+    let list: Vec<Json> = all.iter().map(|(setting, set)| setting_json(setting, set.as_ref())).collect();
     let answer = json!({"project": configuration.project_key(), "settings": list});
-    context.printer.answer(&answer, || {
+    context.printer.result(&answer, || {
         let mut rows = vec![["NAME", "VALUE", "FROM"].map(str::to_owned).to_vec()];
         rows.extend(all.iter().map(|(setting, set)| {
             let value = set.as_ref().map_or("-".to_owned(), |set| set.value.masked(setting.kind).to_text());
@@ -57,15 +57,15 @@ fn show(context: &Context<'_>) {
 fn get_setting(name: &str) -> Result<&'static Setting, Failure> {
     find_setting(name).ok_or_else(|| {
         let name: String = name.chars().take(80).collect();
-        Failure::new(ErrorCode::BadArgs, format!("There is no setting `{name}`."))
-            .with_hint(unknown_hint(&name))
+        Failure::new(ErrorCode::BadArgs, format!("Unknown setting `{name}`."))
+            .with_remedy(unknown_hint(&name))
     })
 }
 
 fn get(context: &Context<'_>, name: &str) -> Result<(), Failure> {
     let setting = get_setting(name)?;
     let effective = context.configuration.effective(setting.key);
-    context.printer.answer(&told(setting, effective.as_ref()), || {
+    context.printer.result(&setting_json(setting, effective.as_ref()), || {
         effective.as_ref().map(|set| set.value.masked(setting.kind).to_text()).unwrap_or_default()
     });
     Ok(())
@@ -74,8 +74,8 @@ fn get(context: &Context<'_>, name: &str) -> Result<(), Failure> {
 /// The project of the working directory.
 fn get_project(context: &Context<'_>) -> Result<Project, Failure> {
     Project::find_here(context.environment.home.as_deref())?.ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, "The working directory is in no project.")
-            .with_hint("Make an empty tabwire.toml in the project's directory, or leave out --project.")
+        Failure::new(ErrorCode::BadArgs, "The working directory is not in a project.")
+            .with_remedy("Create an empty tabwire.toml in the project's directory, or omit `--project`.")
     })
 }
 
@@ -83,7 +83,7 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     let setting = get_setting(name)?;
     let value = Value::from_text(setting.kind, text).map_err(|expected| {
         Failure::new(ErrorCode::BadArgs, format!("`{}` is {expected}.", setting.name))
-            .with_hint(setting.meaning)
+            .with_remedy(setting.meaning)
     })?;
     let (role, path) = match in_project {
         true => {
@@ -105,15 +105,15 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     let answer = json!({"name": setting.name, "value": shown.to_json(), "path": path});
     context
         .printer
-        .answer(&answer, || format!("{} = {} in {}", setting.name, shown.to_toml(), path.display()));
+        .result(&answer, || format!("{} = {} in {}", setting.name, shown.to_toml(), path.display()));
     Ok(())
 }
 
 /// Puts a new text in a file's place in one step; a link stays a link, and a project's leads nowhere else.
 fn replace(role: FileRole, path: &Path, text: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
-        Failure::new(ErrorCode::Internal, format!("{} cannot be written: {error}.", path.display()))
-            .with_hint("Nothing was changed. Check that you may write there and that there is room.")
+        Failure::new(ErrorCode::Internal, format!("Cannot write {}: {error}.", path.display()))
+            .with_remedy("Nothing was changed. Check permissions and disk space.")
     };
     let base = path.parent().unwrap_or(Path::new("/"));
     let links = if role == FileRole::Project { Links::Inside } else { Links::Anywhere };
@@ -138,8 +138,8 @@ fn path(context: &Context<'_>) -> Result<(), Failure> {
         "root": project.map(|project| &project.root),
         "key": project.map(|project| project.key.clone()).unwrap_or_default(),
     });
-    context.printer.answer(&answer, || {
-        let note = |file: &Json| if file["exists"] == true { "" } else { "  (not there)" };
+    context.printer.result(&answer, || {
+        let note = |file: &Json| if file["exists"] == true { "" } else { "  (does not exist)" };
         let mut lines = vec![format!("user     {}{}", user.display(), note(&answer["user"]))];
         match project {
             None => lines.push("project  none".to_owned()),
@@ -176,7 +176,10 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
             if role == FileRole::User && path == user_file(context.environment) {
                 continue;
             }
-            return Err(Failure::new(ErrorCode::BadArgs, format!("There is no file {}.", path.display())));
+            return Err(Failure::new(
+                ErrorCode::BadArgs,
+                format!("The file {} does not exist.", path.display()),
+            ));
         };
         let layer = Configuration::check(context.environment, role, &path, &text)?;
         checked.push((path, role, layer.entries.len()));
@@ -185,13 +188,13 @@ fn check(context: &Context<'_>, file: Option<PathBuf>) -> Result<(), Failure> {
         .iter()
         .map(|(path, role, count)| json!({"path": path, "project": *role == FileRole::Project, "settings": count}))
         .collect();
-    context.printer.answer(&json!({"checked": list}), || {
+    context.printer.result(&json!({"checked": list}), || {
         if checked.is_empty() {
-            return "There is no file to check.".to_owned();
+            return "No configuration file exists.".to_owned();
         }
         let line = |(path, role, count): &(PathBuf, FileRole, usize)| {
-            let role = if *role == FileRole::Project { "a project's" } else { "a user's" };
-            format!("{}: fine as {role} file, sets {count}", path.display())
+            let role = if *role == FileRole::Project { "project" } else { "user" };
+            format!("{}: valid {role} file with {count} settings", path.display())
         };
         checked.iter().map(line).collect::<Vec<_>>().join("\n")
     });

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tabwire_api::api::StatusAnswer;
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
 use tabwire_daemon::{Daemon, DaemonConfig, LogFile, LogSink, Paths, StartOutcome};
-use tabwire_wire::api::StatusAnswer;
-use tabwire_wire::{ErrorCode, Failure};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -17,11 +17,10 @@ use super::action::unreadable;
 use super::{Context, status};
 use crate::cli::DaemonCommand;
 use crate::config::Key;
-use crate::daemon_client::{AskError, ask};
-use crate::daemon_start;
 use crate::environment::Environment;
-use crate::printer::Reader;
-use crate::spinner::spin;
+use crate::output::printer::Reader;
+use crate::output::spinner::spin;
+use tabwire_client::{RequestError, request};
 
 pub(super) fn run(context: &Context<'_>, command: &DaemonCommand) -> Result<(), Failure> {
     match command {
@@ -38,52 +37,53 @@ fn run_daemon(context: &Context<'_>, announce: bool) -> Result<(), Failure> {
     if !announce {
         return match outcome? {
             StartOutcome::Served => Ok(()),
-            StartOutcome::AlreadyRunning => {
-                Err(Failure::new(ErrorCode::Busy, "Another daemon runs for this user.")
-                    .with_hint("Run `tabwire daemon status`, or `tabwire daemon stop` to end it."))
-            }
+            StartOutcome::AlreadyRunning => Err(Failure::new(ErrorCode::Busy, "Another daemon is running.")
+                .with_remedy(Remedy::new(
+                    "Run {}, or {} to stop it.",
+                    [Step::command("tabwire daemon status"), Step::command("tabwire daemon stop")],
+                ))),
         };
     }
     match outcome {
         Ok(StartOutcome::Served) => {}
-        Ok(StartOutcome::AlreadyRunning) => tell(&json!({"running": true})),
-        Err(failure) => tell(&json!({"failed": failure})),
+        Ok(StartOutcome::AlreadyRunning) => announce_line(&json!({"running": true})),
+        Err(failure) => announce_line(&json!({"failed": failure})),
     }
     Ok(())
 }
 
-/// One line for whoever started us.
-fn tell(line: &Value) {
+/// Prints one line for the process that started the daemon.
+fn announce_line(line: &Value) {
     let mut stdout = std::io::stdout();
-    // Whoever started us may be gone; the daemon goes on.
+    // The daemon keeps running when that process is gone.
     let _ = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
 }
 
 fn serve(context: &Context<'_>, announce: bool) -> Result<StartOutcome, Failure> {
     let (environment, configuration) = (context.environment, &context.configuration);
     if announce {
-        // Out of the terminal's session, so that closing it ends nothing. Fails only if that is so already.
+        // Leaves the terminal's session, so that closing the terminal does not end the daemon. Fails only if it has left
+        // already.
         let _ = rustix::process::setsid();
     }
     let paths = environment.paths.clone();
     tabwire_browser::PrivateDir::create(&paths.state)?.subdirectory("logs")?;
     start_log(&paths.log(), configuration.text(Key::Log).map(|set| set.value), announce).map_err(no_start)?;
-    // Whoever starts us for a command of his waits for the command; one who typed `daemon run` wants to know.
-    let patience = if announce { daemon_start::START } else { Duration::ZERO };
-    let config = daemon_config(context, paths, patience)?;
+    // A command waits for the lock of an ending daemon; `daemon run` reports it at once.
+    let lock_timeout = if announce { tabwire_client::START_TIMEOUT } else { Duration::ZERO };
+    let config = daemon_config(context, paths, lock_timeout)?;
     daemon_runtime()?.block_on(Daemon::run(config, || {
         if announce {
-            tell(&json!({"ready": true}));
-            let _ = let_go_of_stdout();
+            announce_line(&json!({"ready": true}));
+            let _ = close_stdout();
         }
     }))
 }
 
-/// How a daemon runs, as the environment and the configuration say.
 pub(super) fn daemon_config(
     context: &Context<'_>,
     paths: Paths,
-    patience: Duration,
+    lock_timeout: Duration,
 ) -> Result<DaemonConfig, Failure> {
     let (environment, configuration) = (context.environment, &context.configuration);
     Ok(DaemonConfig {
@@ -96,14 +96,13 @@ pub(super) fn daemon_config(
         home: environment.home.clone(),
         config_home: environment.config_home.clone(),
         linger: configuration.time(Key::Linger).map(|set| set.value),
-        journal: environment.journal,
-        patience,
+        audit_log: environment.audit_log,
+        lock_timeout,
         idle_exit: configuration.time(Key::IdleExit).map_or(IDLE_EXIT, |set| set.value),
         mcp_extras: None,
     })
 }
 
-/// What a daemon runs on.
 pub(super) fn daemon_runtime() -> Result<tokio::runtime::Runtime, Failure> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).max_blocking_threads(16).enable_all().build().map_err(no_start)
@@ -113,11 +112,11 @@ fn no_start(error: std::io::Error) -> Failure {
     Failure::new(ErrorCode::Internal, format!("The daemon cannot start: {error}."))
 }
 
-/// The starter waits for the end of our output; it has read all there is.
-fn let_go_of_stdout() -> rustix::io::Result<()> {
+/// The starting process waits for the end of our output.
+fn close_stdout() -> rustix::io::Result<()> {
     let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
-    let nothing = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
-    rustix::stdio::dup2_stdout(&nothing)
+    let null = rustix::fs::open("/dev/null", flags, rustix::fs::Mode::empty())?;
+    rustix::stdio::dup2_stdout(&null)
 }
 
 fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result<()> {
@@ -134,7 +133,7 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
     let log = if to_file {
         LogSink::to_file(LogFile::open(path)?)
     } else {
-        // Whoever reads it may stop reading.
+        // The reader may close the pipe.
         LogSink::to_pipe(std::io::stderr())
     };
     builder.with_writer(move || log.clone()).finish().with(quiet).init();
@@ -142,28 +141,30 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
 }
 
 fn find_status(environment: &Environment) -> Result<Option<StatusAnswer>, Failure> {
-    match ask(&environment.paths.socket(), "GET", "/v1/status", None, Duration::from_secs(5)) {
+    match request(&environment.paths.socket(), "GET", "/v1/status", None, Duration::from_secs(5)) {
         Ok(answer) => serde_json::from_value(answer).map(Some).map_err(|error| unreadable(&error)),
-        Err(AskError::NotRunning) => Ok(None),
-        Err(AskError::DaemonOlder) => Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon runs.")
-            .with_hint("The next command replaces it; browsers stay.")),
-        Err(AskError::Failed(failure)) => Err(failure),
+        Err(RequestError::NotRunning) => Ok(None),
+        Err(RequestError::DaemonOlder) => {
+            Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon is running.")
+                .with_remedy("The next command replaces it; browsers keep running."))
+        }
+        Err(RequestError::Failed(failure)) => Err(failure),
     }
 }
 
 fn start(context: &Context<'_>) -> Result<(), Failure> {
     let before = find_status(context.environment)?;
     if before.is_none() {
-        spin("starting the daemon", context.printer.shows_progress(), daemon_start::start)?;
+        spin("starting the daemon", context.printer.shows_progress(), tabwire_client::start)?;
     }
     let now = find_status(context.environment)?;
     let pid = now.as_ref().map_or(0, |status| status.pid);
     let started = before.is_none();
-    context.printer.answer(&json!({"started": started, "pid": pid}), || {
+    context.printer.result(&json!({"started": started, "pid": pid}), || {
         if started {
             format!("The daemon runs as process {pid}.")
         } else {
-            format!("The daemon ran already, as process {pid}.")
+            format!("The daemon was running already, as process {pid}.")
         }
     });
     Ok(())
@@ -171,30 +172,32 @@ fn start(context: &Context<'_>) -> Result<(), Failure> {
 
 fn stop(context: &Context<'_>) -> Result<(), Failure> {
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
-    let asked = spin("ending browsers and daemon", context.printer.shows_progress(), || {
-        ask(&context.environment.paths.socket(), "POST", "/v1/daemon/stop", Some(&json!({})), timeout)
+    let response = spin("stopping browsers and daemon", context.printer.shows_progress(), || {
+        request(&context.environment.paths.socket(), "POST", "/v1/daemon/stop", Some(&json!({})), timeout)
     });
-    match asked {
+    match response {
         Ok(answer) => {
             let browsers = answer.get("browsers").and_then(Value::as_u64).unwrap_or(0);
             context
                 .printer
-                .answer(&answer, || format!("The daemon has ended, and {browsers} browser(s) with it."));
+                .result(&answer, || format!("The daemon stopped, and {browsers} browser(s) with it."));
             Ok(())
         }
-        Err(AskError::NotRunning) => {
-            context.printer.answer(&json!({"stopped": false}), || "No daemon runs.".to_owned());
+        Err(RequestError::NotRunning) => {
+            context.printer.result(&json!({"stopped": false}), || "No daemon runs.".to_owned());
             Ok(())
         }
-        Err(AskError::DaemonOlder) => Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon runs.")),
-        Err(AskError::Failed(failure)) => Err(failure),
+        Err(RequestError::DaemonOlder) => {
+            Err(Failure::new(ErrorCode::VersionMismatch, "An older daemon is running."))
+        }
+        Err(RequestError::Failed(failure)) => Err(failure),
     }
 }
 
 fn report(context: &Context<'_>) -> Result<(), Failure> {
     match find_status(context.environment)? {
-        Some(status) => context.printer.answer(&json!(status), || status::describe(&status)),
-        None => context.printer.answer(&json!({"running": false}), || "No daemon runs.".to_owned()),
+        Some(status) => context.printer.result(&json!(status), || status::describe(&status)),
+        None => context.printer.result(&json!({"running": false}), || "No daemon runs.".to_owned()),
     }
     Ok(())
 }
@@ -202,8 +205,8 @@ fn report(context: &Context<'_>) -> Result<(), Failure> {
 fn logs(context: &Context<'_>, lines: usize) -> Result<(), Failure> {
     let path = context.environment.paths.log();
     let file = std::fs::File::open(&path).map_err(|error| {
-        Failure::new(ErrorCode::Internal, format!("There is no log at {}: {error}.", path.display()))
-            .with_hint("The daemon writes one once it has run.")
+        Failure::new(ErrorCode::Internal, format!("Cannot read the log {}: {error}.", path.display()))
+            .with_remedy("The daemon creates it when it runs.")
     })?;
     let mut last = std::collections::VecDeque::with_capacity(lines.min(10_000));
     for line in BufReader::new(file).lines().map_while(Result::ok) {

@@ -4,9 +4,9 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
+use tabwire_api::api::SessionOptions;
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::finder;
-use tabwire_wire::api::SessionOptions;
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::{Context, action};
 use crate::config::Key;
@@ -28,11 +28,11 @@ pub(super) fn run(context: &Context<'_>, yes: bool) -> Result<(), Failure> {
 fn install(context: &Context<'_>, sure: bool) -> Result<(), Failure> {
     if !cfg!(target_os = "linux") || !std::path::Path::new("/usr/bin/apt-get").exists() {
         return Err(Failure::new(ErrorCode::NoBackend, "No Chrome, Chromium, Edge or Brave was found.")
-            .with_hint("Install one (macOS: `brew install --cask chromium`), or set TABWIRE_BROWSER to its executable."));
+            .with_remedy("Install one (macOS: `brew install --cask chromium`), or set TABWIRE_BROWSER to its executable."));
     }
     if !sure && !confirmed()? {
         return Err(Failure::new(ErrorCode::NoBackend, "No browser was found, and none was installed.")
-            .with_hint("Run it again with --yes, or set TABWIRE_BROWSER to a browser's executable."));
+            .with_remedy("Run it again with --yes, or set TABWIRE_BROWSER to a browser's executable."));
     }
     context.printer.progress("installing Debian's chromium with apt-get");
     for arguments in [&["update", "-qq"][..], &["install", "-y", "-qq", "chromium"][..]] {
@@ -59,7 +59,7 @@ fn confirmed() -> Result<bool, Failure> {
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
     let failed = |what: String| {
         Failure::new(ErrorCode::NoBackend, format!("apt-get {} failed: {what}.", arguments.join(" ")))
-            .with_hint("Install a browser by hand, or set TABWIRE_BROWSER to its executable.")
+            .with_remedy("Install a browser by hand, or set TABWIRE_BROWSER to its executable.")
     };
     let root = rustix::process::geteuid().is_root();
     let mut command = if root { Command::new("apt-get") } else { Command::new("sudo") };

@@ -1,34 +1,27 @@
-//! One file for each command; this one only says which is which.
+//! Runs the commands: one module per command.
 
 mod action;
-mod approvals;
 mod auth;
 mod batch;
 mod cdp_url;
+mod chrome;
 mod completions;
 mod config;
-mod connect;
 mod daemon;
 mod demo;
 mod doctor;
 mod extension;
-mod install_skill;
 pub(crate) mod log;
-mod log_export;
-mod log_follow;
-mod log_lines;
 pub(crate) mod mcp;
-mod native_host;
 mod passphrase;
 mod policy;
 mod profile;
-mod remembered;
 mod session;
-mod skill;
+pub(crate) mod skill;
 mod status;
-mod tab;
 mod upgrade_check;
 
+pub(crate) use chrome::chrome;
 pub(crate) use completions::complete;
 pub use skill::skill_text;
 
@@ -37,18 +30,20 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_wire::{ClientName, Failure, ProjectKey, SessionKey, SessionName};
+use tabwire_api::{ClientName, Failure, ProjectKey, SessionKey, SessionName};
 
-pub(crate) use self::auth::SaveWish;
-use self::install_skill::{Deed, Wish};
+pub(crate) use self::auth::SaveOptions;
+use self::policy::approvals;
+use self::session::{connect, tab};
+use self::skill::install::{InstallOptions, SkillOperation};
+use crate::cli::invocation::{Invocation, Wanted};
 use crate::cli::{Command, ConfigCommand, DaemonCommand, GlobalFlags};
+use crate::commands::skill::dirs::{SkillScope, SkillTool};
 use crate::config::{Configuration, Key};
 use crate::environment::Environment;
-use crate::invocation::{Invocation, Wanted};
-use crate::printer::Printer;
-use crate::skill_place::{SkillScope, SkillTool};
+use crate::output::printer::Printer;
 
-/// What every command needs to know.
+/// The inputs of every command.
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) printer: &'a Printer,
@@ -89,6 +84,11 @@ impl Context<'_> {
         SessionKey::new(self.project_key(), self.session.clone())
     }
 
+    /// The daemon's socket.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.environment.paths.socket()
+    }
+
     /// Whether sessions are remembered from before.
     pub(crate) fn has_records(&self) -> bool {
         self.environment.paths.sessions().is_dir()
@@ -97,12 +97,12 @@ impl Context<'_> {
 
 /// Becomes the keeper of one browser.
 pub(crate) fn keep() -> ExitCode {
-    // The outcome has been written to whoever started us; there is nobody else to tell.
+    // The daemon has read the outcome from stdout.
     let _ = tabwire_browser::keeper::run(std::io::stdin(), std::io::stdout());
     ExitCode::SUCCESS
 }
 
-/// Does what a caller wants, one thing after the other; the first failure ends it.
+/// Runs the invocations in order; stops at the first failure.
 pub(crate) fn run(
     invocations: Vec<Invocation>,
     environment: &Environment,
@@ -181,7 +181,7 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             return batch::run(context, file, bail, &options.into_options()?);
         }
         Command::Session { command } => session::run(context, command),
-        Command::Context { command } => remembered::run(context, command),
+        Command::Context { command } => session::context::run(context, command),
         Command::Tab { command } => tab::run(context, &command),
         Command::Connect { address, headers } => connect::connect(context, address, headers),
         Command::Disconnect => connect::disconnect(context),
@@ -193,14 +193,16 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
         Command::Mcp(flags) => return mcp::run(context, *flags),
         Command::Chrome { arguments } => {
             let arguments: Vec<_> = arguments.into_iter().map(Into::into).collect();
-            return Ok(crate::chrome::run(&arguments));
+            return Ok(chrome(&arguments));
         }
-        Command::Doctor { fix, launch } => return doctor::run(context, doctor::Wish { fix, launch }),
+        Command::Doctor { fix, launch } => {
+            return doctor::run(context, doctor::DoctorOptions { fix, launch });
+        }
         Command::Demo { yes } => demo::run(context, yes),
         Command::Daemon { command } => daemon::run(context, &command),
         Command::Auth { command } => auth::run(context, command),
         Command::Profile { command } => profile::run(context, &command),
-        Command::Allow(wish) => policy::allow(context, &wish),
+        Command::Allow(options) => policy::allow(context, &options),
         Command::Deny { site } => policy::deny(context, &site),
         Command::Grants { command } => policy::grants(context, &command),
         Command::Policy { command } => policy::policy(context, &command),
@@ -217,24 +219,23 @@ fn run_command(context: &Context<'_>, command: Command) -> Result<ExitCode, Fail
             Ok(())
         }
         Command::InstallSkill { tools, project, user: _, print, uninstall } => {
-            install_skill::run(context, &skill_wish(tools, project, print, uninstall))
+            skill::install::run(context, &install_options(tools, project, print, uninstall))
         }
         Command::Extension { command } => extension::run(context, &command),
         Command::Keep => return Ok(keep()),
         Command::NativeHost { origin, rest: _ } => {
-            return Ok(native_host::run(&context.environment.paths, origin.as_deref()));
+            return Ok(extension::native_host::run(&context.environment.paths, origin.as_deref()));
         }
     };
     done.map(|()| ExitCode::SUCCESS)
 }
 
-/// Where a skill is to be put, and what is to be done with it.
-fn skill_wish(tools: Vec<SkillTool>, project: bool, print: bool, uninstall: bool) -> Wish {
+fn install_options(tools: Vec<SkillTool>, project: bool, print: bool, uninstall: bool) -> InstallOptions {
     let scope = if project { SkillScope::Project } else { SkillScope::User };
-    let deed = match (print, uninstall) {
-        (true, _) => Deed::Print,
-        (false, true) => Deed::Uninstall,
-        (false, false) => Deed::Install,
+    let operation = match (print, uninstall) {
+        (true, _) => SkillOperation::Print,
+        (false, true) => SkillOperation::Uninstall,
+        (false, false) => SkillOperation::Install,
     };
-    Wish { tools, scope, deed }
+    InstallOptions { tools, scope, operation }
 }

@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_daemon::{KeyPlace, Vault};
 use tabwire_engine::{Passphrase, SecretText, is_sealed};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::Context;
-use crate::prompt::{ask_new_secret, ask_secret};
+use crate::output::prompt::{prompt_new_secret, prompt_secret};
 
 /// Largest state file that is looked into.
 const STATE_BYTES: u64 = 64 * 1024 * 1024;
@@ -21,10 +21,12 @@ pub(super) fn fill_in(context: &Context<'_>, action: &str, params: &mut Value) -
     }
     let typed = match action {
         "state" if params["verb"] == "save" && params["encrypt"] == true => {
-            ask_new_secret("Passphrase for the state")?
+            prompt_new_secret("Passphrase for the state")?
         }
-        "state" if params["verb"] == "load" && loads_sealed(params) => ask_secret("Passphrase of the state")?,
-        "login" if needs_passphrase(context)? => ask_secret("Passphrase of the saved logins")?,
+        "state" if params["verb"] == "load" && loads_sealed(params) => {
+            prompt_secret("Passphrase of the state")?
+        }
+        "login" if needs_passphrase(context)? => prompt_secret("Passphrase of the saved logins")?,
         _ => return Ok(()),
     };
     if let Some(typed) = typed {
@@ -62,7 +64,7 @@ pub(super) fn vault_passphrase(
     if !needs_passphrase(context)? {
         return Ok(None);
     }
-    let typed = ask_secret("Passphrase of the saved logins")?;
+    let typed = prompt_secret("Passphrase of the saved logins")?;
     typed.map(|typed| Passphrase::from_file(typed.expose().as_bytes())).transpose()
 }
 

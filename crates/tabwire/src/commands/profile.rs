@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::named_profile::{self, NamedProfile, Removal};
 use tabwire_browser::{LockState, lock_state};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::Context;
 use super::status::age;
 use crate::cli::ProfileCommand;
-use crate::printer::table;
+use crate::output::printer::table;
 
 pub(super) fn run(context: &Context<'_>, command: &ProfileCommand) -> Result<(), Failure> {
     match command {
@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context<'_>, command: &ProfileCommand) -> Result<(),
 }
 
 /// Who holds a profile, for programs.
-fn told(lock: &LockState) -> Value {
+fn lock_json(lock: &LockState) -> Value {
     match lock {
         LockState::Free => json!({"state": "free"}),
         LockState::Stale { .. } => json!({"state": "stale"}),
@@ -40,21 +40,21 @@ fn told(lock: &LockState) -> Value {
 /// Who holds a profile, for people.
 fn described(lock: &LockState) -> String {
     match lock {
-        LockState::Free => "nobody".to_owned(),
-        LockState::Stale { .. } => "nobody; a dead browser left its lock".to_owned(),
-        LockState::Live { owner: None } => "a browser that cannot be told".to_owned(),
+        LockState::Free => "free".to_owned(),
+        LockState::Stale { .. } => "free; a dead browser left its lock".to_owned(),
+        LockState::Live { owner: None } => "an unknown browser".to_owned(),
         LockState::Live { owner: Some(owner) } => match owner.executable() {
             Some(program) => format!("process {} ({})", owner.pid(), program.display()),
             None => format!("process {}", owner.pid()),
         },
-        LockState::Unknown { why } => format!("perhaps somebody: {why}"),
+        LockState::Unknown { why } => format!("unknown: {why}"),
     }
 }
 
 fn list(context: &Context<'_>) -> Result<(), Failure> {
     let profiles = named_profile::list(&context.environment.paths.data)?;
-    let told: Vec<Value> = profiles.iter().map(told_profile).collect();
-    context.printer.answer(&json!({"profiles": told}), || {
+    let list: Vec<Value> = profiles.iter().map(profile_json).collect();
+    context.printer.result(&json!({"profiles": list}), || {
         if profiles.is_empty() {
             return "There are no profiles; `tabwire open --profile NAME` makes one.".to_owned();
         }
@@ -69,14 +69,14 @@ fn list(context: &Context<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn told_profile(profile: &NamedProfile) -> Value {
+fn profile_json(profile: &NamedProfile) -> Value {
     let since_1970 = profile.last_use.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
     json!({
         "name": profile.name,
         "path": profile.path,
         "bytes": profile.bytes,
         "last_use": since_1970.map(|time| time.as_secs()),
-        "lock": told(&profile.lock),
+        "lock": lock_json(&profile.lock),
     })
 }
 
@@ -96,7 +96,7 @@ fn create(context: &Context<'_>, name: &str) -> Result<(), Failure> {
     let data = &context.environment.paths.data;
     let is_new = named_profile::create(data, name)?;
     let path = named_profile::path_of(data, name)?;
-    context.printer.answer(&json!({"name": name, "path": path, "created": is_new}), || {
+    context.printer.result(&json!({"name": name, "path": path, "created": is_new}), || {
         if is_new {
             format!("Profile {name} is at {}.", path.display())
         } else {
@@ -115,19 +115,20 @@ fn delete(context: &Context<'_>, name: &str, force: bool) -> Result<(), Failure>
         Removal::Gone => {
             context
                 .printer
-                .answer(&json!({"name": name, "deleted": true}), || format!("Profile {name} is gone."));
+                .result(&json!({"name": name, "deleted": true}), || format!("Profile {name} is gone."));
             Ok(())
         }
-        Removal::InUse(lock @ LockState::Unknown { .. }) => Err(in_use(&lock).with_hint(
+        Removal::InUse(lock @ LockState::Unknown { .. }) => Err(in_use(&lock).with_remedy(
             "Its owner cannot be proven dead. Look for yourself, and remove its SingletonLock by hand.",
         )),
         Removal::InUse(lock) => {
-            Err(in_use(&lock).with_hint("Close its session first: `tabwire status` shows who uses it."))
+            Err(in_use(&lock).with_remedy("Close its session first: `tabwire status` shows who uses it."))
         }
         Removal::LockLeft => {
             let message = format!("Profile {name} has a lock that a dead browser left; it was not touched.");
-            Err(Failure::new(ErrorCode::ProfileLocked, message)
-                .with_hint(format!("Its owner is proven dead: run `tabwire profile delete {name} --force`.")))
+            Err(Failure::new(ErrorCode::ProfileLocked, message).with_remedy(format!(
+                "Its owner is proven dead: run `tabwire profile delete {name} --force`."
+            )))
         }
         Removal::Missing => Err(missing(name)),
     }
@@ -135,7 +136,7 @@ fn delete(context: &Context<'_>, name: &str, force: bool) -> Result<(), Failure>
 
 fn missing(name: &str) -> Failure {
     Failure::new(ErrorCode::BadArgs, format!("There is no profile {name}."))
-        .with_hint("Run `tabwire profile list` to see those there are.")
+        .with_remedy("Run `tabwire profile list` to see those there are.")
 }
 
 /// The directory of a profile, by its name or as a path with a slash.
@@ -150,12 +151,12 @@ fn find(context: &Context<'_>, name: &str) -> Result<PathBuf, Failure> {
 
 fn path(context: &Context<'_>, name: &str) -> Result<(), Failure> {
     let path = find(context, name)?;
-    context.printer.answer(&json!({"name": name, "path": path}), || path.display().to_string());
+    context.printer.result(&json!({"name": name, "path": path}), || path.display().to_string());
     Ok(())
 }
 
 fn lock_owner(context: &Context<'_>, name: &str) -> Result<(), Failure> {
     let lock = lock_state(&find(context, name)?);
-    context.printer.answer(&json!({"name": name, "lock": told(&lock)}), || described(&lock));
+    context.printer.result(&json!({"name": name, "lock": lock_json(&lock)}), || described(&lock));
     Ok(())
 }

@@ -3,27 +3,29 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_wire::Failure;
-use tabwire_wire::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusAnswer};
+use tabwire_api::Failure;
+use tabwire_api::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusAnswer};
 
 use super::Context;
 use super::action::unreadable;
-use crate::daemon_client::{AskError, ask};
-use crate::daemon_start::ask_daemon;
-use crate::printer::table;
+use crate::output::printer::table;
+use tabwire_client::request_daemon;
+use tabwire_client::{RequestError, request};
 
 pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
     let timeout = context.timeout.unwrap_or(Duration::from_secs(10));
-    let answer = match ask(&context.environment.paths.socket(), "GET", "/v1/status", None, timeout) {
+    let answer = match request(&context.environment.paths.socket(), "GET", "/v1/status", None, timeout) {
         Ok(answer) => answer,
-        Err(AskError::NotRunning) => {
-            context.printer.answer(&json!({"running": false, "sessions": []}), || {
+        Err(RequestError::NotRunning) => {
+            context.printer.result(&json!({"running": false, "sessions": []}), || {
                 "no daemon runs, so there are no sessions; `tabwire open URL` starts both".to_owned()
             });
             return Ok(());
         }
-        Err(AskError::DaemonOlder) => ask_daemon(context.environment, "GET", "/v1/status", None, timeout)?,
-        Err(AskError::Failed(failure)) => return Err(failure),
+        Err(RequestError::DaemonOlder) => {
+            request_daemon(&context.socket(), "GET", "/v1/status", None, timeout)?
+        }
+        Err(RequestError::Failed(failure)) => return Err(failure),
     };
     let status: StatusAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
     let usual = context.configuration.session_defaults()?.policy;
@@ -36,7 +38,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
             ));
         }
     }
-    context.printer.answer(&json!(status), || describe(&status));
+    context.printer.result(&json!(status), || describe(&status));
     Ok(())
 }
 
@@ -51,7 +53,9 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
     );
     let head = match status.lost_log_lines {
         0 => head,
-        lost => format!("{head}\n{lost} lines of its log were lost: nobody took them, or the disk is full"),
+        lost => format!(
+            "{head}\n{lost} lines of its log were lost: the reader or the disk was too slow, or the disk is full"
+        ),
     };
     let stand_ins = describe_stand_ins(&status.stand_ins);
     if status.sessions.is_empty() {
@@ -75,7 +79,7 @@ pub(super) fn describe(status: &StatusAnswer) -> String {
     format!("{head}\n\n{}{stand_ins}", table(&rows))
 }
 
-/// The browsers of programs that stand in for Chrome; nothing when there are none.
+/// The browsers of Chrome shims; empty without one.
 fn describe_stand_ins(browsers: &[StandInBrowser]) -> String {
     if browsers.is_empty() {
         return String::new();

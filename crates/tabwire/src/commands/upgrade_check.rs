@@ -1,13 +1,13 @@
-//! `upgrade-check`: what runs here and how to get a newer one. Asks no one on the network unless told whom.
+//! `upgrade-check`: prints the version and how to update. Uses the network only with `--online`.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_wire::{ErrorCode, Failure, VERSION};
+use tabwire_api::{ErrorCode, Failure, VERSION};
 
 use super::Context;
-use crate::daemon_client::{AskError, ask_within};
+use tabwire_client::{RequestError, request_within};
 
 /// How long the address that was given may take.
 const ONLINE_SECONDS: u64 = 15;
@@ -24,7 +24,7 @@ pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Res
         (true, Some(url)) => Some(ask_online(url, context.timeout)?),
         (true, None) => {
             let message = "There is no address to ask: Tabwire has none of its own.";
-            return Err(Failure::new(ErrorCode::BadArgs, message).with_hint(
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(
                 "Give one with --url, or set TABWIRE_UPDATE_URL. It is to answer with a version, or with JSON that has a `version`.",
             ));
         }
@@ -36,7 +36,7 @@ pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Res
         "version": VERSION, "build": build(), "program": program, "daemon": daemon,
         "newest": newest, "newer": is_newer, "asked": if online { url } else { None },
     });
-    context.printer.answer(&answer, || {
+    context.printer.result(&answer, || {
         if context.printer.is_raw() {
             return VERSION.to_owned();
         }
@@ -50,7 +50,7 @@ fn describe(program: &str, daemon: &DaemonState, newest: Option<(&str, bool)>) -
     lines.push(match newest {
         Some((newest, true)) => format!("version {newest} is out"),
         Some((newest, false)) => format!("this is the newest: {newest} is what the address names"),
-        None => "nobody was asked for a newer one (--online does)".to_owned(),
+        None => "not checked for a newer one (use --online)".to_owned(),
     });
     if newest.is_none_or(|(_, is_newer)| is_newer) {
         lines.push(
@@ -94,13 +94,13 @@ impl DaemonState {
 
 fn daemon_version(context: &Context<'_>) -> DaemonState {
     let socket = context.environment.paths.socket();
-    match ask_within(&socket, "GET", "/v1/status", None, DAEMON_PATIENCE) {
+    match request_within(&socket, "GET", "/v1/status", None, DAEMON_PATIENCE) {
         Ok(status) => {
             DaemonState::Same(status.get("version").and_then(Value::as_str).unwrap_or(VERSION).to_owned())
         }
-        Err(AskError::NotRunning) => DaemonState::None,
-        Err(AskError::DaemonOlder) => DaemonState::Older,
-        Err(AskError::Failed(failure)) => DaemonState::Other(failure.message),
+        Err(RequestError::NotRunning) => DaemonState::None,
+        Err(RequestError::DaemonOlder) => DaemonState::Older,
+        Err(RequestError::Failed(failure)) => DaemonState::Other(failure.message),
     }
 }
 
@@ -108,7 +108,7 @@ fn daemon_version(context: &Context<'_>) -> DaemonState {
 fn ask_online(url: &str, timeout: Option<Duration>) -> Result<String, Failure> {
     let failed = |why: &str| {
         Failure::new(ErrorCode::NoBackend, format!("The address {url} could not be asked: {why}."))
-            .with_hint("Check the address, or leave --online out.")
+            .with_remedy("Check the address, or leave --online out.")
     };
     if !url.starts_with("https://") && !url.starts_with("http://") {
         return Err(Failure::new(ErrorCode::BadArgs, format!("`{url}` is no http or https address.")));

@@ -1,13 +1,13 @@
-//! Names that exist right now: sessions, tabs, refs, profiles. Asks a daemon that runs, and nobody else.
+//! Current names for completion: sessions, tabs, refs, profiles. Queries the daemon, and never starts it.
 
 use std::time::Duration;
 
-use tabwire_wire::{KnownNames, ProjectKey, SessionName};
+use tabwire_api::{KnownNames, ProjectKey, SessionName};
 
 use crate::cli::GlobalFlags;
 use crate::config::Configuration;
-use crate::daemon_client::ask_within;
 use crate::environment::Environment;
+use tabwire_client::request_within;
 
 /// How long the daemon may take; people wait for it at the keyboard.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -47,7 +47,7 @@ impl LiveNames for RunningWorld {
         let session = session.filter(is_plain).unwrap_or(self.session.as_str());
         let tab = tab.filter(is_plain).map(|tab| format!("&tab={tab}")).unwrap_or_default();
         let path = format!("/v1/complete?session={}/{session}{tab}", self.project);
-        let answer = ask_within(&self.environment.paths.socket(), "GET", &path, None, PATIENCE);
+        let answer = request_within(&self.environment.paths.socket(), "GET", &path, None, PATIENCE);
         answer.ok().and_then(|answer| serde_json::from_value(answer).ok()).unwrap_or_default()
     }
 

@@ -3,7 +3,7 @@
 use std::any::TypeId;
 
 use clap::{Arg, Command};
-use tabwire_wire::TabId;
+use tabwire_api::TabId;
 
 use super::live_names::LiveNames;
 use super::typed_line::{TypedLine, takes_value};
@@ -32,7 +32,7 @@ pub(crate) enum Offer {
     Files,
 }
 
-/// Says which words could stand in place of the last one, which may be empty or half typed.
+/// Completes the last word, which may be empty.
 pub(crate) fn offer(root: &Command, words: &[String], live: &dyn LiveNames) -> Offer {
     let Some((last, before)) = words.split_last() else { return Offer::Words(Vec::new()) };
     let line = TypedLine::read(root, before);
@@ -117,11 +117,11 @@ fn values(line: &TypedLine<'_>, argument: &Arg, live: &dyn LiveNames) -> Offer {
     let known = || live.known(line.session, line.tab);
     let found = match Kind::of(argument) {
         Kind::Session => {
-            let told = |tabs: usize| format!("{tabs} {}", if tabs == 1 { "tab" } else { "tabs" });
+            let count = |tabs: usize| format!("{tabs} {}", if tabs == 1 { "tab" } else { "tabs" });
             known()
                 .sessions
                 .into_iter()
-                .map(|one| Candidate::new(one.name.to_string(), told(one.tabs)))
+                .map(|one| Candidate::new(one.name.to_string(), count(one.tabs)))
                 .collect()
         }
         Kind::Tab => {
@@ -167,7 +167,7 @@ fn first_line(text: Option<String>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use tabwire_wire::{KnownNames, KnownRef, KnownSession, KnownTab, SessionName};
+    use tabwire_api::{KnownNames, KnownRef, KnownSession, KnownTab, SessionName};
 
     use super::*;
 
@@ -191,7 +191,7 @@ mod tests {
     /// What is offered at the end of a line, as `value|meaning`.
     fn offered(line: &str) -> Vec<String> {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        match offer(&crate::invocation::command(), &words, &Fixed) {
+        match offer(&crate::cli::invocation::command(), &words, &Fixed) {
             Offer::Words(found) => found.iter().map(|one| format!("{}|{}", one.value, one.meaning)).collect(),
             Offer::Files => vec![":files".to_owned()],
         }

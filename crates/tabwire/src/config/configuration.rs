@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tabwire_wire::{ErrorCode, Failure, ProjectKey, SessionName};
+use tabwire_api::{ErrorCode, Failure, ProjectKey, SessionName};
 
 use super::layer::{Entry, Layer};
 use super::origin::{Origin, Sourced};
@@ -26,7 +26,7 @@ pub(crate) enum FileRole {
 /// What is set for one command.
 #[derive(Clone, Debug)]
 pub(crate) struct Configuration {
-    /// By the settings' places in the table; only what somebody set.
+    /// By index in the table of settings; `None` for a setting without a value.
     set: Vec<Option<Sourced<Value>>>,
     project: Option<Project>,
 }
@@ -52,13 +52,13 @@ impl Configuration {
     /// What the environment and the flags set, as far as it can be read, without any file.
     pub(crate) fn of_environment(environment: &Environment, flags: &GlobalFlags) -> Self {
         let mut built = Self::without_files();
-        // A variable that cannot be read sets nothing here; whoever asks for this has been told already.
+        // An invalid variable sets nothing here; the first load has reported it.
         let _ = built.take_variables(environment);
         built.take_flags(environment, flags);
         built
     }
 
-    /// Nothing is set by anybody.
+    /// No setting has a value.
     pub(crate) fn without_files() -> Self {
         Self { set: vec![None; SETTINGS.len()], project: None }
     }
@@ -119,7 +119,7 @@ impl Configuration {
                      {name} VALUE`{flag}.",
                     user.display()
                 );
-                Failure::new(ErrorCode::PolicyDenied, message).with_hint(hint)
+                Failure::new(ErrorCode::PolicyDenied, message).with_remedy(hint)
             })?;
         }
         Ok(())
@@ -131,7 +131,7 @@ impl Configuration {
             let Some(variable) = setting.variable else { continue };
             let value = Value::from_text(setting.kind, text).map_err(|expected| {
                 let message = format!("The environment variable {variable} is {expected}.");
-                Failure::new(ErrorCode::BadArgs, message).with_hint(setting.meaning)
+                Failure::new(ErrorCode::BadArgs, message).with_remedy(setting.meaning)
             })?;
             // A relative path in the environment means one seen from where the command is typed.
             let value = match std::env::current_dir() {
@@ -177,12 +177,12 @@ impl Configuration {
         self.project.as_ref().map(|project| project.key.clone()).unwrap_or_default()
     }
 
-    /// What somebody set.
+    /// The value that a file, a variable or a flag sets.
     pub(crate) fn find(&self, key: Key) -> Option<&Sourced<Value>> {
         self.set[key.index()].as_ref()
     }
 
-    /// What holds: what somebody set, else what is built in, if anything is.
+    /// The effective value: the set one, else the default.
     pub(crate) fn effective(&self, key: Key) -> Option<Sourced<Value>> {
         let fallback = || built_in(key).map(|value| Sourced { value, origin: Origin::BuiltIn });
         self.find(key).cloned().or_else(fallback)
@@ -198,7 +198,7 @@ impl Configuration {
         }
     }
 
-    /// A text that somebody set.
+    /// The set text.
     pub(crate) fn text(&self, key: Key) -> Option<Sourced<&str>> {
         match self.find(key)? {
             Sourced { value: Value::Text(text), origin } => {
@@ -208,7 +208,7 @@ impl Configuration {
         }
     }
 
-    /// Whether something is on, if somebody said so or not.
+    /// The set switch.
     pub(crate) fn switch(&self, key: Key) -> Option<Sourced<bool>> {
         match self.find(key)? {
             Sourced { value: Value::Switch(value), origin } => {
@@ -218,7 +218,7 @@ impl Configuration {
         }
     }
 
-    /// A time that somebody set.
+    /// The set time.
     pub(crate) fn time(&self, key: Key) -> Option<Sourced<Duration>> {
         match self.find(key)? {
             Sourced { value: Value::Time(value), origin } => {
@@ -228,7 +228,7 @@ impl Configuration {
         }
     }
 
-    /// A width and a height that somebody set.
+    /// The set size.
     pub(crate) fn size(&self, key: Key) -> Option<Sourced<(u16, u16)>> {
         match self.find(key)? {
             Sourced { value: Value::Size(width, height), origin } => {
@@ -238,7 +238,7 @@ impl Configuration {
         }
     }
 
-    /// A port that somebody set.
+    /// The set port.
     pub(crate) fn port(&self, key: Key) -> Option<Sourced<u16>> {
         match self.find(key)? {
             Sourced { value: Value::Port(value), origin } => {
@@ -248,7 +248,7 @@ impl Configuration {
         }
     }
 
-    /// A list that somebody set.
+    /// The set list.
     pub(crate) fn list(&self, key: Key) -> Option<Sourced<&[String]>> {
         match self.find(key)? {
             Sourced { value: Value::List(parts), origin } => {
@@ -264,7 +264,7 @@ pub(crate) fn user_file(environment: &Environment) -> PathBuf {
     environment.paths.config.join("config.toml")
 }
 
-/// What holds when nobody says anything.
+/// The default of a setting.
 fn built_in(key: Key) -> Option<Value> {
     let setting = key.setting();
     setting.default.and_then(|text| Value::from_text(setting.kind, text).ok())
@@ -337,7 +337,7 @@ mod tests {
             assert_eq!(failure.code, ErrorCode::PolicyDenied, "{failure:?}");
             let line = 1 + project.matches('\n').count();
             assert!(failure.message.contains(&format!("tabwire.toml:{line}: ")), "{failure:?}");
-            let hint = failure.hint.unwrap_or_default();
+            let hint = failure.hint();
             assert!(hint.contains("config/config.toml"), "{hint}");
             assert!(hint.contains(&format!("config set {name}")), "{hint}");
         }

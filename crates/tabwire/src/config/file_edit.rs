@@ -1,4 +1,4 @@
-//! Changes one setting in a file and nothing else: comments, order and layout stay. Knows nothing of what may be set.
+//! Changes one setting in a file; comments, order and layout stay.
 
 use super::layer::Layer;
 use super::setting::Setting;

@@ -1,14 +1,13 @@
 //! One configuration file: what it sets, on which lines. A file that cannot be used is an error that names the
-//! line, never ignored. Knows nothing of other layers.
+//! line, never ignored.
 
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure};
 use toml::de::DeTable;
 
-use super::nearest::find_nearest;
 use super::setting::{Setting, find_setting};
 use super::settings::SETTINGS;
 use super::value::Value;
@@ -28,7 +27,7 @@ pub(crate) struct Entry {
     pub(crate) setting: &'static Setting,
     pub(crate) value: Value,
     pub(crate) line: usize,
-    /// Where the value stands in the text.
+    /// The position of the value in the text.
     pub(crate) span: std::ops::Range<usize>,
 }
 
@@ -47,7 +46,7 @@ impl Layer {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
             unusable(path, line, &format!("this is not TOML: {message}."))
-                .with_hint("A line is `name = value`, with text in double quotes.")
+                .with_remedy("A line is `name = value`, with text in double quotes.")
         })?;
         let base = path.parent().unwrap_or(Path::new("/"));
         let mut entries = Vec::new();
@@ -57,7 +56,8 @@ impl Layer {
                 .filter(|setting| setting.name == name.get_ref().as_ref())
                 .ok_or_else(|| unknown(path, line, name.get_ref()))?;
             let read = Value::from_toml(setting.kind, value.get_ref()).map_err(|expected| {
-                unusable(path, line, &format!("`{}` is {expected}.", setting.name)).with_hint(setting.meaning)
+                unusable(path, line, &format!("`{}` is {expected}.", setting.name))
+                    .with_remedy(setting.meaning)
             })?;
             let value_read = read.seen_from(setting.kind, base, home);
             entries.push(Entry { setting, value: value_read, line, span: value.span() });
@@ -70,7 +70,7 @@ impl Layer {
 pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Failure> {
     let failed = |why: &str| {
         let message = format!("The configuration {} cannot be read: {why}.", path.display());
-        Failure::new(ErrorCode::BadArgs, message).with_hint("Mend it or remove it.")
+        Failure::new(ErrorCode::BadArgs, message).with_remedy("Mend it or remove it.")
     };
     let file = match std::fs::File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && path.symlink_metadata().is_err() => {
@@ -86,7 +86,7 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>, Failure> {
     // Root in a container often works on files of others.
     if user != 0 && found.uid() != user && found.uid() != 0 {
         return Err(failed("it belongs to another user")
-            .with_hint("Take it over with chown, or pass --global to leave the project."));
+            .with_remedy("Take it over with chown, or pass --global to leave the project."));
     }
     let mut text = String::new();
     file.take(FILE_BYTES + 1).read_to_string(&mut text).map_err(|error| failed(&error.to_string()))?;
@@ -110,7 +110,7 @@ pub(crate) fn unusable(path: &Path, line: usize, why: &str) -> Failure {
 fn unknown(path: &Path, line: usize, name: &str) -> Failure {
     let name: String = name.chars().take(80).collect();
     let failure = unusable(path, line, &format!("there is no setting `{name}`."));
-    failure.with_hint(unknown_hint(&name))
+    failure.with_remedy(unknown_hint(&name))
 }
 
 /// What to do about a name that is none.
@@ -121,9 +121,28 @@ pub(crate) fn unknown_hint(name: &str) -> String {
     }
 }
 
+/// The known name with the fewest edits, if at most a third of it is wrong.
+fn find_nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let typed = typed.to_ascii_lowercase().replace('-', "_");
+    let (edits, name) =
+        known.map(|name| (strsim::levenshtein(&typed, name), name)).min_by_key(|(edits, _)| *edits)?;
+    (edits * 3 <= name.len().max(3)).then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_typing_error_gets_a_suggestion_and_another_word_does_not() {
+        let known = ["browser", "headed", "base_url", "port"];
+        let nearest = |typed| find_nearest(typed, known.into_iter());
+        assert_eq!(nearest("browsr"), Some("browser"));
+        assert_eq!(nearest("base-url"), Some("base_url"));
+        assert_eq!(nearest("Headed"), Some("headed"));
+        assert_eq!(nearest("prot"), None, "two of four letters are another word");
+        assert_eq!(nearest("colour"), None);
+    }
     use crate::config::setting::Key;
 
     fn parse(text: &str) -> Result<Layer, Failure> {
@@ -158,7 +177,7 @@ mod tests {
             let failure = parse(text).expect_err(text);
             assert_eq!(failure.code, ErrorCode::BadArgs);
             assert!(failure.message.starts_with(place), "{text:?}: {failure:?}");
-            assert!(failure.hint.as_deref().is_some_and(|hint| hint.contains(word)), "{text:?}: {failure:?}");
+            assert!(failure.hint().contains(word), "{text:?}: {failure:?}");
         }
     }
 

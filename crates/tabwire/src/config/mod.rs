@@ -6,7 +6,6 @@
 mod configuration;
 mod file_edit;
 mod layer;
-mod nearest;
 mod origin;
 mod project_rule;
 mod reference;

@@ -1,4 +1,4 @@
-//! Where a value came from, as people are told. Knows nothing of values.
+//! The source of a setting's value.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// Nobody said anything.
+    /// The default.
     BuiltIn,
     /// The user's file.
     UserFile { path: Arc<Path>, line: usize },
@@ -22,7 +22,7 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
-    /// What programs are told.
+    /// The source for `--json`.
     pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::BuiltIn => json!({"kind": "built-in"}),

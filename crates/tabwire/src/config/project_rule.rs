@@ -1,9 +1,8 @@
-//! What a project's file may set: somebody else wrote it, so it decides nothing that reaches beyond the project (T36).
-//! Knows nothing of files and lines.
+//! Checks what a project file may set. Another person wrote it, so it has no effect beyond the project (T36).
 
 use std::path::{Path, PathBuf};
 
-use tabwire_wire::api::PolicyProfile;
+use tabwire_api::api::PolicyProfile;
 
 use super::value::Value;
 
@@ -65,7 +64,7 @@ pub(crate) fn only_on(judged: &Judged<'_>) -> Result<(), &'static str> {
 /// A time that is not longer than the user's.
 pub(crate) fn no_longer(judged: &Judged<'_>) -> Result<(), &'static str> {
     match (judged.value, judged.before) {
-        (Value::Time(wish), Some(Value::Time(before))) if wish > before => Err("it is longer than yours"),
+        (Value::Time(wanted), Some(Value::Time(before))) if wanted > before => Err("it is longer than yours"),
         (Value::Time(_), _) => Ok(()),
         _ => Err("it is no time"),
     }
@@ -115,7 +114,7 @@ mod tests {
 
     fn judge(key: Key, value: Value, root: &Path, before: Option<&Value>) -> Result<(), &'static str> {
         let setting = key.setting();
-        let value = value.seen_from(setting.kind, root, Some(Path::new("/elsewhere/somebody")));
+        let value = value.seen_from(setting.kind, root, Some(Path::new("/elsewhere/user")));
         setting.project.judge(&Judged { value: &value, root, before })
     }
 
@@ -153,11 +152,11 @@ mod tests {
     fn c3_a_project_only_lowers_limits() {
         let root = Path::new("/p");
         let time = |seconds| Value::Time(Duration::from_secs(seconds));
-        for (wish, before, may) in
+        for (wanted, before, may) in
             [(5, Some(10), true), (10, Some(10), true), (11, Some(10), false), (90, None, true)]
         {
             let before = before.map(time);
-            assert_eq!(judge(Key::Timeout, time(wish), root, before.as_ref()).is_ok(), may, "{wish}");
+            assert_eq!(judge(Key::Timeout, time(wanted), root, before.as_ref()).is_ok(), may, "{wanted}");
         }
         assert!(judge(Key::SingleClient, Value::Switch(true), root, None).is_ok());
         assert!(judge(Key::SingleClient, Value::Switch(false), root, None).is_err());

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use tabwire_wire::Failure;
-use tabwire_wire::api::{Isolation, PolicyProfile, SessionOptions};
+use tabwire_api::Failure;
+use tabwire_api::api::{Isolation, PolicyProfile, SessionOptions};
 
 use super::configuration::Configuration;
 use super::setting::Key;
-use crate::session_flags::{find_upstream, read_headers};
+use crate::cli::session_flags::{find_upstream, read_headers};
 
 impl Configuration {
     /// What files and variables say about the session's browser.

@@ -1,4 +1,4 @@
-//! What is known about one setting. Knows nothing of what is set.
+//! The definition of one setting: name, type, variable, default.
 
 use super::project_rule::ProjectRule;
 use super::settings::SETTINGS;
@@ -70,7 +70,7 @@ pub(crate) struct Setting {
     /// What it is called in files.
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// What holds when nobody says anything, as it would be typed; none means nothing.
+    /// The default, as it would be typed.
     pub(crate) default: Option<&'static str>,
     pub(crate) meaning: &'static str,
     /// The environment variable that sets it.

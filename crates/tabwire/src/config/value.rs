@@ -1,11 +1,10 @@
 //! One value of a setting: read from a file or typed, written back, and shown without secrets.
-//! Knows nothing of where it stands.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_wire::SessionName;
+use tabwire_api::SessionName;
 use toml::de::DeValue;
 use url::Url;
 
@@ -27,7 +26,7 @@ pub(crate) enum Value {
 const MASK: &str = "…";
 
 impl Value {
-    /// Reads what was typed, or stands in an environment variable; the error says what is expected.
+    /// Parses a value of a flag or an environment variable; the error names what is expected.
     pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Self, String> {
         let list = |parts: Vec<&str>| Self::List(parts.into_iter().map(str::to_owned).collect());
         let value = match kind {
@@ -126,7 +125,7 @@ impl Value {
         }
     }
 
-    /// As programs are told.
+    /// The value for `--json`.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) => json!(text),

@@ -1,33 +1,33 @@
-//! The cookie that `cookies set` is asked for, checked before the browser sees it.
+//! The cookie that `cookies set` sets, checked before the browser gets it.
 
 use serde_json::json;
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use url::Url;
 
 use super::{Cookies, bad};
-use crate::cookie::{Cookie, CookieValue, PartitionKey, SameSite, now};
+use crate::storage::cookie::{Cookie, CookieValue, PartitionKey, SameSite, now};
 
 impl Cookies {
     /// The cookie that is to be set.
     pub(super) fn to_cookie(&self, page_url: &str) -> Result<Cookie, Failure> {
         let (Some(name), Some(value)) = (&self.name, &self.value) else {
-            return Err(bad("`set` needs a name and a value.", "Use `tabwire cookies set NAME VALUE`."));
+            return Err(bad("`set` needs a name and a value.", "Give both."));
         };
         let is_bad = |letter: char| letter == ';' || (letter.is_control() && letter != '\t');
         if name.contains(|letter| letter == '=' || is_bad(letter)) || value.contains(is_bad) {
             return Err(bad(
-                "Cookies have no semicolons or control characters, names no `=` either.",
+                "A cookie contains no semicolons or control characters, and its name no `=`.",
                 "Encode the value, e.g. with percent signs.",
             ));
         }
         if self.same_site == Some(SameSite::None) && !self.secure {
-            return Err(bad("Browsers only take --same-site none together with --secure.", "Add --secure."));
+            return Err(bad("Browsers accept `same_site` none only with `secure`.", secure()));
         }
         if self.partition.is_some() && !self.secure {
-            return Err(bad("Browsers only take partitioned cookies that are --secure.", "Add --secure."));
+            return Err(bad("Browsers accept partitioned cookies only with `secure`.", secure()));
         }
         if self.path.as_ref().is_some_and(|path| !path.starts_with('/')) {
-            return Err(bad("A cookie's path begins with a slash.", "Use --path / for the whole site."));
+            return Err(bad("`path` must start with a slash.", "Use `/` for the whole site."));
         }
         Ok(Cookie {
             name: name.clone(),
@@ -63,19 +63,20 @@ impl Cookies {
         if end.is_finite() && end > now() {
             return Ok(end);
         }
-        Err(bad(
-            "The cookie would have ended already.",
-            "To remove a cookie use `tabwire cookies clear NAME`.",
-        ))
+        Err(bad("The cookie is expired already.", "To remove a cookie, use the verb `clear`."))
     }
 }
 
-/// Reads an address that cookies can be sent to.
+fn secure() -> Remedy {
+    Remedy::new("Add {}.", [Step::argument("secure")])
+}
+
+/// Reads a URL that cookies can be sent to.
 pub(super) fn web_address(text: &str) -> Result<Url, Failure> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     url.ok_or_else(|| {
-        Failure::new(ErrorCode::BadArgs, format!("{text:?} is not an address that cookies are sent to."))
-            .with_hint("Give --url https://host/path, or --domain host.")
+        Failure::new(ErrorCode::BadArgs, format!("{text:?} is not an http or https URL."))
+            .with_remedy(super::set_scope())
             .with_details(json!({"url": text}))
     })
 }

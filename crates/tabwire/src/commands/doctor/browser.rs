@@ -1,18 +1,20 @@
-//! Whether there is a browser that can be started, and how to get one.
+//! Checks that a browser can be found and started, and suggests how to install one.
 
+use super::CheckInputs;
+use super::finding::{Finding, run};
+use crate::commands::Context;
+use crate::commands::action;
+use crate::config::Key;
+use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::time::Instant;
-
+use tabwire_api::api::ActionRequest;
+use tabwire_api::{Failure, SessionName};
 use tabwire_browser::{FoundBrowser, finder, limits};
-use tabwire_wire::Failure;
-
-use super::Visit;
-use super::finding::Finding;
-use crate::config::Key;
 
 const CODE: &str = "browser";
 
-/// How a browser is installed: the program that does it, and the command.
+/// Package managers, with the command that installs a browser.
 const INSTALLERS: [(&str, &str); 6] = [
     ("apt-get", "apt-get install chromium"),
     ("dnf", "dnf install chromium"),
@@ -22,22 +24,22 @@ const INSTALLERS: [(&str, &str); 6] = [
     ("brew", "brew install --cask chromium"),
 ];
 
-/// The browser that would be started.
-pub(super) fn find(visit: &Visit<'_>) -> Result<FoundBrowser, Failure> {
-    let wish = visit.context.configuration.text(Key::Browser).map(|set| set.value);
-    Ok(finder::find(wish, visit.context.environment.path.as_deref())?)
+/// The browser that a launch would use.
+pub(super) fn find(inputs: &CheckInputs<'_>) -> Result<FoundBrowser, Failure> {
+    let wanted = inputs.context.configuration.text(Key::Browser).map(|set| set.value);
+    Ok(finder::find(wanted, inputs.context.environment.path.as_deref())?)
 }
 
-pub(super) fn check(visit: &Visit<'_>) -> Finding {
-    let path_env = visit.context.environment.path.as_deref();
-    let found = match find(visit) {
+pub(super) fn check(inputs: &CheckInputs<'_>) -> Finding {
+    let path_env = inputs.context.environment.path.as_deref();
+    let found = match find(inputs) {
         Ok(found) => found,
         Err(failure) => return Finding::wrong(CODE, failure.message, remedy(path_env)),
     };
     match finder::version(&found.path, Instant::now() + limits::VERSION_DEADLINE) {
         Ok(version) => Finding::ok(CODE, format!("{version} is at {}.", found.path.display())),
         Err(error) => {
-            let remedy = "Start it by hand to see why, or set TABWIRE_BROWSER to another one.";
+            let remedy = "Start it in a terminal to see why, or set TABWIRE_BROWSER to another one.";
             Finding::wrong(CODE, Failure::from(error).message, remedy)
         }
     }
@@ -47,20 +49,60 @@ fn remedy(path_env: Option<&OsStr>) -> String {
     if let Some(other) = finder::find_all(path_env).first() {
         let path = other.path.display();
         return format!(
-            "There is another one: set TABWIRE_BROWSER to {path}, or install the one you want{}.",
-            installing(path_env)
+            "Set TABWIRE_BROWSER to {path}, which is installed, or install the one you want{}.",
+            install_command(path_env)
         );
     }
-    format!("Install one{}, or set TABWIRE_BROWSER to a browser's executable.", installing(path_env))
+    format!("Install one{}, or set TABWIRE_BROWSER to a browser's executable.", install_command(path_env))
 }
 
-/// The command that installs a browser here, if that is known.
-fn installing(path_env: Option<&OsStr>) -> String {
+/// The command that installs a browser on this system, in parentheses; empty if unknown.
+fn install_command(path_env: Option<&OsStr>) -> String {
     let folders: Vec<_> = path_env.map(|path| std::env::split_paths(path).collect()).unwrap_or_default();
-    let is_there =
+    let exists =
         |program: &str| folders.iter().any(|folder: &std::path::PathBuf| folder.join(program).is_file());
-    match INSTALLERS.iter().find(|(program, _)| is_there(program)) {
+    match INSTALLERS.iter().find(|(program, _)| exists(program)) {
         Some((_, command)) => format!(" (`{command}`)"),
         None => String::new(),
     }
+}
+
+const LAUNCH: &str = "launch";
+
+pub(super) fn check_launch(context: &Context<'_>) -> Finding {
+    // Several doctors may run at once.
+    let Ok(name) = SessionName::new(&format!("doctor-{}", std::process::id())) else {
+        return Finding::ok(LAUNCH, "Skipped: no session name is available.");
+    };
+    let session = context.in_session(Some(name));
+    let started = Instant::now();
+    let result = round_trip(&session);
+    // Also after a failure.
+    let ended = run_action(&session, "session_delete", "ending the browser", Value::Null);
+    match result.and(ended) {
+        Ok(_) => {
+            let time = started.elapsed().as_millis();
+            Finding::ok(LAUNCH, format!("A browser was started, used and ended in {time} ms."))
+        }
+        Err(failure) => {
+            let remedy = failure.remedy.unwrap_or_else(|| run("Run {}.", "tabwire daemon logs"));
+            Finding::wrong(LAUNCH, failure.message, remedy)
+        }
+    }
+}
+
+fn round_trip(session: &Context<'_>) -> Result<(), Failure> {
+    run_action(session, "open", "starting a browser", json!({"url": "about:blank"}))?;
+    let result = run_action(session, "eval", "evaluating", json!({"expression": "6 * 7"}))?;
+    if result.get("value") == Some(&json!(42)) {
+        return Ok(());
+    }
+    let message = "The browser returned a wrong result.";
+    Err(Failure::new(tabwire_api::ErrorCode::Internal, message)
+        .with_remedy("Try another browser: set TABWIRE_BROWSER to its executable."))
+}
+
+fn run_action(session: &Context<'_>, action: &str, label: &str, params: Value) -> Result<Value, Failure> {
+    let request = ActionRequest { params, ..ActionRequest::default() };
+    Ok(action::run_action(session, action, label, request)?.result)
 }

@@ -1,24 +1,34 @@
-//! One thing that was looked at, and what is to be said of it. Knows nothing of how it was found.
+//! The result of one check.
 
 use serde_json::{Value, json};
+use tabwire_api::{Remedy, Step};
 
-/// How it is.
+/// A remedy with one command of the user.
+pub(super) fn run(sentence: &str, command: &str) -> Remedy {
+    Remedy::new(sentence, [Step::command(command)])
+}
+
+/// A remedy with `tabwire doctor --fix`.
+pub(super) fn run_fix(sentence: &str) -> Remedy {
+    run(sentence, "tabwire doctor --fix")
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Ok,
-    /// Works, but the user should know.
+    /// It works, with a risk or a limitation.
     Warning,
-    /// Does not work, or is not safe.
+    /// It does not work, or is not safe.
     Wrong,
 }
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     code: &'static str,
     verdict: Verdict,
     sentence: String,
-    remedy: Option<String>,
+    remedy: Option<Remedy>,
     fixed: bool,
 }
 
@@ -30,57 +40,56 @@ impl Finding {
     pub(super) fn warning(
         code: &'static str,
         sentence: impl Into<String>,
-        remedy: impl Into<String>,
+        remedy: impl Into<Remedy>,
     ) -> Self {
         let remedy = Some(remedy.into());
         Self { code, verdict: Verdict::Warning, sentence: sentence.into(), remedy, fixed: false }
     }
 
-    pub(super) fn wrong(code: &'static str, sentence: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub(super) fn wrong(code: &'static str, sentence: impl Into<String>, remedy: impl Into<Remedy>) -> Self {
         Self { verdict: Verdict::Wrong, ..Self::warning(code, sentence, remedy) }
     }
 
-    /// The same with a hint, however it is.
-    pub(super) fn with_hint(self, remedy: impl Into<String>) -> Self {
+    pub(super) fn with_remedy(self, remedy: impl Into<Remedy>) -> Self {
         Self { remedy: Some(remedy.into()), ..self }
     }
 
-    /// The same after it was put right.
-    pub(super) fn mended(self, done: &str) -> Self {
-        let sentence = format!("{}; {done}.", self.sentence.trim_end_matches('.'));
+    /// After a successful fix.
+    pub(super) fn fixed_by(self, fix: &str) -> Self {
+        let sentence = format!("{}; {fix}.", self.sentence.trim_end_matches('.'));
         Self { sentence, remedy: None, fixed: true, ..self }
     }
 
-    /// The same after an attempt to put it right, if that failed.
-    pub(super) fn not_mended(self, why: &str) -> Self {
-        let sentence = format!("{}; it could not be mended: {why}.", self.sentence.trim_end_matches('.'));
+    /// After a failed fix.
+    pub(super) fn not_fixed(self, reason: &str) -> Self {
+        let sentence = format!("{}; the fix failed: {reason}.", self.sentence.trim_end_matches('.'));
         Self { sentence, ..self }
     }
 
-    /// Mended or not, as the attempt went.
-    pub(super) fn after<E: std::fmt::Display>(self, attempt: Result<(), E>, done: &str) -> Self {
+    /// Applies the result of a fix.
+    pub(super) fn after<E: std::fmt::Display>(self, attempt: Result<(), E>, fix: &str) -> Self {
         match attempt {
-            Ok(()) => self.mended(done),
-            Err(error) => self.not_mended(error.to_string().trim_end_matches('.')),
+            Ok(()) => self.fixed_by(fix),
+            Err(error) => self.not_fixed(error.to_string().trim_end_matches('.')),
         }
     }
 
-    /// Whether something does not work still.
+    /// Wrong and not fixed.
     pub(super) fn is_wrong(&self) -> bool {
         self.verdict == Verdict::Wrong && !self.fixed
     }
 
-    pub(super) fn told(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "code": self.code,
-            "verdict": self.verdict_word(),
+            "verdict": self.verdict_name(),
             "sentence": self.sentence,
-            "remedy": self.remedy,
+            "remedy": self.remedy.as_ref().map(Remedy::for_terminal),
             "fixed": self.fixed,
         })
     }
 
-    const fn verdict_word(&self) -> &'static str {
+    const fn verdict_name(&self) -> &'static str {
         match self.verdict {
             Verdict::Ok => "ok",
             Verdict::Warning => "warning",
@@ -88,12 +97,12 @@ impl Finding {
         }
     }
 
-    /// A line for people, and a second one with the remedy.
-    pub(super) fn described(&self) -> String {
-        let word = if self.fixed { "fixed" } else { self.verdict_word() };
-        let head = format!("{word:<8} {}: {}", self.code, self.sentence);
+    /// One line, and a second one with the remedy.
+    pub(super) fn to_text(&self) -> String {
+        let label = if self.fixed { "fixed" } else { self.verdict_name() };
+        let head = format!("{label:<8} {}: {}", self.code, self.sentence);
         match &self.remedy {
-            Some(remedy) => format!("{head}\n         {remedy}"),
+            Some(remedy) => format!("{head}\n         {}", remedy.for_terminal()),
             None => head,
         }
     }

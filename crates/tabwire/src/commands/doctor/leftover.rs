@@ -1,71 +1,75 @@
-//! What dead browsers and keepers left: descriptors, sockets, profiles, browsers without a keeper, profile locks.
+//! Finds leftovers of dead browsers and keepers: descriptors, sockets, profiles, orphaned browsers, profile locks.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use tabwire_api::Failure;
 use tabwire_browser::{
-    BrowserError, Leftovers, LockState, Orphan, Swept, lock_state, remove_stale_lock, sweep,
+    BrowserError, Leftovers, LockState, Orphan, SweepReport, lock_state, remove_stale_lock, sweep,
 };
-use tabwire_wire::Failure;
 
-use super::Visit;
-use super::aside::set_aside;
-use super::finding::Finding;
-use crate::limits::{DOCTOR_ENTRIES, DYING, DYING_LOOK};
+use super::CheckInputs;
+use super::MAX_ENTRIES;
+use super::finding::{Finding, run, run_fix};
+use super::records::quarantine;
 
-pub(super) fn check(visit: &Visit<'_>) -> Vec<Finding> {
-    let runtime = &visit.paths().runtime;
+/// How long a browser that was ended may hold its profile.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Interval at which its profile is polled.
+const EXIT_POLL: Duration = Duration::from_millis(50);
+
+pub(super) fn check(inputs: &CheckInputs<'_>) -> Vec<Finding> {
+    let runtime = &inputs.paths().runtime;
     let found = Leftovers::look(runtime);
     let mut findings = Vec::new();
-    // Ended first: what they hold cannot be swept.
-    findings.extend(found.orphans.iter().map(|orphan| orphaned(orphan, visit.fix)));
-    findings.extend(found.unreadable.iter().map(|path| unreadable(runtime, path, visit.fix)));
+    // Orphans first: their profiles cannot be removed while they run.
+    findings.extend(found.orphans.iter().map(|orphan| orphaned(orphan, inputs.fix)));
+    findings.extend(found.unreadable.iter().map(|path| unreadable(runtime, path, inputs.fix)));
     findings.extend(found.foreign.iter().map(|path| {
-        let sentence =
-            format!("{} describes a browser that another version of Tabwire keeps.", path.display());
-        Finding::warning("browser-descriptor", sentence, "Close it with that version of Tabwire.")
+        let sentence = format!("{} describes a browser of another Tabwire version.", path.display());
+        Finding::warning("browser-descriptor", sentence, "Close it with that version.")
     }));
-    findings.push(stale(runtime, &found, visit.fix));
-    findings.extend(profile_locks(&visit.paths().data.join("profiles"), visit.fix));
+    findings.push(stale(runtime, &found, inputs.fix));
+    findings.extend(profile_locks(&inputs.paths().data.join("profiles"), inputs.fix));
     findings
 }
 
 fn orphaned(orphan: &Orphan, fix: bool) -> Finding {
     let pid = orphan.process.pid();
-    let sentence = format!("The browser in process {pid} runs on although its keeper is dead.");
-    let finding = Finding::wrong("orphaned-browser", sentence, "Run `tabwire doctor --fix` to end it.");
+    let sentence = format!("The browser in process {pid} runs without its keeper.");
+    let finding = Finding::wrong("orphaned-browser", sentence, run_fix("Run {} to end it."));
     match fix.then(|| orphan.end()) {
         None => finding,
-        Some(true) => finding.mended("it was ended"),
+        Some(true) => finding.fixed_by("it was ended"),
         Some(false) => finding
-            .not_mended("it does not end")
-            .with_hint(format!("Look at process {pid}, and end it by hand.")),
+            .not_fixed("it does not exit")
+            .with_remedy(run("End it yourself: {}.", &format!("kill -9 {pid}"))),
     }
 }
 
 fn unreadable(runtime: &Path, path: &Path, fix: bool) -> Finding {
-    let sentence = format!("{} cannot be read, and nobody answers for it.", path.display());
-    let finding =
-        Finding::wrong("browser-descriptor", sentence, "Run `tabwire doctor --fix` to set it aside.");
+    let sentence = format!("{} is unreadable, and no keeper responds for it.", path.display());
+    let finding = Finding::wrong("browser-descriptor", sentence, run_fix("Run {} to move it to quarantine."));
     if !fix {
         return finding;
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    match set_aside(runtime, path, &name) {
-        Ok(to) => finding.mended(&format!("it is now {}", to.display())),
-        Err(failure) => finding.not_mended(failure.message.trim_end_matches('.')),
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    match quarantine(runtime, path, &name) {
+        Ok(to) => finding.fixed_by(&format!("it is now {}", to.display())),
+        Err(failure) => finding.not_fixed(failure.message.trim_end_matches('.')),
     }
 }
 
 fn stale(runtime: &Path, found: &Leftovers, fix: bool) -> Finding {
     let code = "browsers";
-    let kept = match found.live {
-        0 => "No browser is kept".to_owned(),
-        1 => "One browser is kept".to_owned(),
-        many => format!("{many} browsers are kept"),
+    let running = match found.live {
+        0 => "No browser runs".to_owned(),
+        1 => "One browser runs".to_owned(),
+        many => format!("{many} browsers run"),
     };
     if !found.has_stale() {
-        return Finding::ok(code, format!("{kept}, and nothing is left of dead ones."));
+        return Finding::ok(code, format!("{running}; dead ones left nothing behind."));
     }
     let sentence = format!(
         "Dead browsers left {} descriptor(s), {} socket(s) and {} profile(s) below {}.",
@@ -74,35 +78,36 @@ fn stale(runtime: &Path, found: &Leftovers, fix: bool) -> Finding {
         found.profiles.len(),
         runtime.display()
     );
-    let finding = Finding::wrong(code, sentence, "Run `tabwire doctor --fix` to remove them.");
+    let finding = Finding::wrong(code, sentence, run_fix("Run {} to remove them."));
     if !fix {
         return finding;
     }
-    match sweep_patiently(runtime) {
-        Ok(swept) if swept.kept.is_empty() => finding.mended("they were removed"),
+    match sweep_until_exit(runtime) {
+        Ok(swept) if swept.kept.is_empty() => finding.fixed_by("they were removed"),
         Ok(swept) => {
             let kept: Vec<String> = swept.kept.iter().map(|path| path.display().to_string()).collect();
-            let remedy = "Look who uses them (`fuser -v DIRECTORY`), then run `tabwire doctor --fix` again.";
-            finding.not_mended(&format!("still in use: {}", kept.join(", "))).with_hint(remedy)
+            let remedy =
+                run_fix("Find the process that uses them (`fuser -v DIRECTORY`), then run {} again.");
+            finding.not_fixed(&format!("still in use: {}", kept.join(", "))).with_remedy(remedy)
         }
-        Err(error) => finding.not_mended(Failure::from(error).message.trim_end_matches('.')),
+        Err(error) => finding.not_fixed(Failure::from(error).message.trim_end_matches('.')),
     }
 }
 
-/// Sweeps, and again while a browser that was just ended still holds its profile.
-fn sweep_patiently(runtime: &Path) -> Result<Swept, BrowserError> {
-    let until = Instant::now() + DYING;
+/// Sweeps, and retries while a browser that was just ended still uses its profile.
+fn sweep_until_exit(runtime: &Path) -> Result<SweepReport, BrowserError> {
+    let until = Instant::now() + EXIT_TIMEOUT;
     loop {
         let swept = sweep(runtime)?;
         if swept.kept.is_empty() || Instant::now() >= until {
             return Ok(swept);
         }
-        std::thread::sleep(DYING_LOOK);
+        std::thread::sleep(EXIT_POLL);
     }
 }
 
 fn profile_locks(profiles: &Path, fix: bool) -> Vec<Finding> {
-    let entries = std::fs::read_dir(profiles).into_iter().flatten().flatten().take(DOCTOR_ENTRIES);
+    let entries = std::fs::read_dir(profiles).into_iter().flatten().flatten().take(MAX_ENTRIES);
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths.iter().filter_map(|profile| profile_lock(profile, fix)).collect()
@@ -113,8 +118,8 @@ fn profile_lock(profile: &Path, fix: bool) -> Option<Finding> {
     let name = profile.file_name()?.to_string_lossy().into_owned();
     match lock_state(profile) {
         LockState::Stale { .. } => {
-            let sentence = format!("A dead browser left its lock on the profile {name}.");
-            let remedy = "The next launch removes it, and so does `tabwire doctor --fix`.";
+            let sentence = format!("The profile {name} has the lock of a dead browser.");
+            let remedy = run_fix("The next launch removes it, as does {}.");
             let finding = Finding::warning(code, sentence, remedy);
             Some(if fix {
                 finding.after(remove_stale_lock(profile).map(|_| ()), "it was removed")
@@ -123,7 +128,7 @@ fn profile_lock(profile: &Path, fix: bool) -> Option<Finding> {
             })
         }
         LockState::Unknown { why } => {
-            let sentence = format!("The profile {name} is locked, perhaps by nobody: {why}.");
+            let sentence = format!("The lock of the profile {name} cannot be checked: {why}.");
             let remedy =
                 format!("If no browser uses it, remove {}.", profile.join("SingletonLock").display());
             Some(Finding::warning(code, sentence, remedy))

@@ -1,89 +1,85 @@
-//! `doctor`: looks at what Tabwire needs, says what is wrong and what to do, and mends what is safe to mend.
+//! `doctor`: checks the installation, prints what is wrong and how to fix it, and fixes what is safe with `--fix`.
 //!
-//! Looking starts nothing and changes nothing. Each file below is one check, or a few that are kin.
+//! The checks start nothing and change nothing.
 
-mod aside;
 mod browser;
 mod clock;
-mod configuration;
 mod daemon;
 mod directory;
 mod finding;
-mod journal;
-mod launch;
 mod leftover;
 mod machine;
-mod port;
-mod record;
+mod records;
 mod sandbox;
 mod vault;
 
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use tabwire_api::Failure;
 use tabwire_daemon::Paths;
-use tabwire_wire::Failure;
 
-use self::daemon::Pulse;
+use self::daemon::DaemonState;
 use self::finding::Finding;
 use super::Context;
 
-/// What is to be done besides looking.
+/// Entries of one directory that are checked.
+const MAX_ENTRIES: usize = 4096;
+
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wish {
-    /// Mend what is safe to mend.
+pub(super) struct DoctorOptions {
     pub(super) fix: bool,
-    /// Start a browser and use it.
     pub(super) launch: bool,
 }
 
-/// What every check is given.
-struct Visit<'a> {
+/// The inputs of every check.
+struct CheckInputs<'a> {
     context: &'a Context<'a>,
-    /// Whether to mend.
     fix: bool,
-    /// How the daemon was at the beginning.
-    pulse: Pulse,
+    /// The daemon's state before the checks.
+    daemon: DaemonState,
 }
 
-impl Visit<'_> {
+impl CheckInputs<'_> {
     fn paths(&self) -> &Paths {
         &self.context.environment.paths
     }
 }
 
-pub(super) fn run(context: &Context<'_>, wish: Wish) -> Result<ExitCode, Failure> {
-    let pulse = Pulse::take(&context.environment.paths.socket());
-    let visit = Visit { context, fix: wish.fix, pulse };
-    let mut findings = look(&visit);
-    if wish.launch {
-        findings.push(launch::check(context));
+pub(super) fn run(context: &Context<'_>, options: DoctorOptions) -> Result<ExitCode, Failure> {
+    let daemon = DaemonState::query(&context.environment.paths.socket());
+    let inputs = CheckInputs { context, fix: options.fix, daemon };
+    let mut findings = check_all(&inputs);
+    if options.launch {
+        findings.push(browser::check_launch(context));
     }
-    let told: Vec<Value> = findings.iter().map(Finding::told).collect();
-    let described = || findings.iter().map(Finding::described).collect::<Vec<_>>().join("\n");
-    context.printer.answer(&json!({"findings": told}), described);
+    let list: Vec<Value> = findings.iter().map(Finding::to_json).collect();
+    let text = || findings.iter().map(Finding::to_text).collect::<Vec<_>>().join("\n");
+    context.printer.result(&json!({"findings": list}), text);
     let wrong = findings.iter().filter(|finding| finding.is_wrong()).count();
     if wrong > 0 {
-        let next = if wish.fix { "" } else { ", or run `tabwire doctor --fix` for the safe ones" };
-        context.printer.notice(&format!("{wrong} wrong; do what is said below each{next}"));
+        let next = if options.fix { "" } else { "; `tabwire doctor --fix` fixes what is safe" };
+        context.printer.notice(&format!("{wrong} wrong: follow the steps below each{next}"));
     }
     Ok(ExitCode::from(u8::from(wrong > 0)))
 }
 
-fn look(visit: &Visit<'_>) -> Vec<Finding> {
-    let mut findings = vec![browser::check(visit), sandbox::check(visit)];
+fn check_all(inputs: &CheckInputs<'_>) -> Vec<Finding> {
+    let mut findings = vec![browser::check(inputs), sandbox::check(inputs)];
     findings.extend(
-        [machine::shared_memory(), machine::open_files(), configuration::check(visit)].into_iter().flatten(),
+        [machine::shared_memory(), machine::open_files(), directory::check_configuration(inputs)]
+            .into_iter()
+            .flatten(),
     );
-    findings.extend(directory::check(visit));
-    findings.push(machine::socket_path(visit));
-    findings.extend(machine::disk(visit));
-    findings.push(clock::check(visit));
-    findings.extend(daemon::check(visit));
-    findings.push(port::check(visit));
-    findings.extend(leftover::check(visit));
-    findings.extend(record::check(visit));
-    findings.push(journal::check(visit));
-    findings.extend(vault::check(visit));
+    findings.extend(directory::check(inputs));
+    findings.push(machine::socket_path(inputs));
+    findings.extend(machine::disk(inputs));
+    findings.push(clock::check(inputs));
+    findings.extend(daemon::check(inputs));
+    findings.push(machine::port(inputs));
+    findings.extend(leftover::check(inputs));
+    findings.extend(records::check_sessions(inputs));
+    findings.push(records::check_audit_log(inputs));
+    findings.extend(vault::check(inputs));
     findings
 }

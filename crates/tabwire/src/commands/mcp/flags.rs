@@ -1,32 +1,30 @@
-//! What `mcp` takes: said once for a connection, so that no tool has to repeat it.
+//! Command-line definition of `mcp`. The options apply to all calls of one connection.
 
 use clap::{Args, Subcommand, ValueEnum};
-use tabwire_wire::api::AnswerForm;
+use tabwire_api::api::AnswerForm;
 
-use super::client_program::ClientProgram;
-use crate::session_flags::{SessionFlags, ViewFlags};
+use super::clients::ClientProgram;
+use crate::cli::session_flags::{SessionFlags, ViewFlags};
 
-/// What `mcp` takes.
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpFlags {
     #[command(subcommand)]
     pub(crate) command: Option<McpCommand>,
-    /// Tools to offer besides the usual ones, by group (network, state, emulate, files, evidence, vision, input,
-    /// sharing, all) or name; `-NAME` takes one away. Separated by commas.
+    /// Add tools, by group (network, state, emulate, files, evidence, vision, input, sharing, all) or name; `-NAME`
+    /// removes one. Separated by commas.
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) tools: Vec<String>,
-    /// Where answers carry what is to be read.
+    /// Form of tool results.
     #[arg(long, value_enum, default_value_t)]
     pub(crate) answers: Answers,
-    /// Serve over HTTP on the daemon's loopback port, for as long as this command runs; prints the address, which is
-    /// a secret.
+    /// Serve over HTTP on the daemon's loopback port while this command runs. Prints the URL, which contains a secret.
     #[arg(long, conflicts_with = "isolated")]
     pub(crate) http: bool,
-    /// Serve alone: no daemon, nothing shared, nothing left behind.
+    /// Run without the daemon: nothing is shared, nothing stays afterwards.
     #[arg(long)]
     pub(crate) isolated: bool,
-    /// List the tools and what each costs a client to know, in tokens; serves nobody.
+    /// List the tools with their size in tokens, and exit.
     #[arg(long)]
     pub(crate) list_tools: bool,
     #[command(flatten)]
@@ -37,52 +35,52 @@ pub(crate) struct McpFlags {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum McpCommand {
-    /// Add Tabwire to a client's list of MCP servers.
+    /// Add Tabwire to a client's MCP servers.
     ///
-    /// Only its own entry is changed; a copy of the file is kept. A file that is not understood is left as it is.
+    /// Changes only its own entry, and keeps a backup of the file. Does not change a file with syntax errors.
     Install {
         /// The client.
         #[arg(long, value_enum)]
         client: ClientProgram,
-        /// In the project's file, where the client has one.
+        /// Use the project's file, if the client has one.
         #[arg(long)]
         project: bool,
-        /// Write nothing; print what would be written, and where.
+        /// Print the entry and the path, without writing.
         #[arg(long)]
         print: bool,
-        /// Arguments for the server, after `--`: `-- --tools network --session work`.
+        /// Arguments of the server, after `--`: `-- --tools network --session work`.
         #[arg(last = true, value_name = "ARGUMENTS")]
         arguments: Vec<String>,
     },
-    /// Take Tabwire off a client's list again.
+    /// Remove Tabwire from a client's MCP servers.
     Uninstall {
         /// The client.
         #[arg(long, value_enum)]
         client: ClientProgram,
-        /// In the project's file.
+        /// Use the project's file.
         #[arg(long)]
         project: bool,
     },
-    /// Start the server as a client would, greet it, and use a tool.
+    /// Start the server as a client does, and call a tool.
     Doctor {
-        /// With the command that this client has in its file.
+        /// Use the command in this client's file.
         #[arg(long, value_enum)]
         client: Option<ClientProgram>,
-        /// In the project's file.
+        /// Use the project's file.
         #[arg(long)]
         project: bool,
     },
 }
 
-/// Where answers carry what is to be read.
+/// Form of tool results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Answers {
-    /// As data where the result is data (tabs, links, values, requests), in text where it is what a page says.
+    /// Structured content for data (tabs, links, values, requests), text for page content.
     #[default]
     Auto,
-    /// In text, for clients that show their models no structured content.
+    /// Text only, for clients that ignore structured content.
     Text,
-    /// All as structured content with schemas, for programs.
+    /// Structured content with schemas only, for programs.
     Data,
 }
 

@@ -4,19 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use tabwire_api::{ErrorCode, Failure};
 use tabwire_browser::{PrivateDir, new_instance_id};
 use tabwire_daemon::{Daemon, DaemonConfig, Paths, StartOutcome};
-use tabwire_wire::{ErrorCode, Failure};
 
 use super::super::Context;
 use super::super::daemon::{daemon_config, daemon_runtime};
-use super::client_end::ClientEnd;
-use super::lines::Lines;
-use super::pending_calls::PendingCalls;
-use super::shim::{self, End};
-use super::stream;
-use crate::daemon_client::{AskError, ask_within};
-use crate::limits::{ISOLATED_END, ISOLATED_LINGER};
+use super::relay::client_input::ClientInput;
+use super::relay::copy::{self, End};
+use super::relay::lines::Lines;
+use super::relay::pending_calls::PendingCalls;
+use super::relay::stream;
+
+/// How long the browser of a killed server lives on.
+const LINGER: Duration = Duration::from_millis(500);
+
+/// How long the daemon in this process may take to stop.
+const STOP_TIMEOUT: Duration = Duration::from_secs(5);
+use tabwire_client::{RequestError, request_within};
 
 /// A directory that is removed when it is no longer needed.
 struct Home(PathBuf);
@@ -47,8 +52,8 @@ pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
     let paths = Paths::below(&home.0);
     let config = DaemonConfig {
         port: 0,
-        linger: Some(ISOLATED_LINGER),
-        journal: false,
+        linger: Some(LINGER),
+        audit_log: false,
         ..daemon_config(context, paths.clone(), Duration::ZERO)?
     };
     let (announce, announced) = mpsc::channel();
@@ -61,15 +66,20 @@ pub(super) fn run(context: &Context<'_>, opening: &str) -> Result<(), Failure> {
         Err(_) => Ok(()),
     };
     // Whatever it answers: the thread below ends with the daemon.
-    let _ =
-        ask_within(&paths.socket(), "POST", "/v1/daemon/stop", Some(&serde_json::json!({})), ISOLATED_END);
+    let _ = request_within(
+        &paths.socket(),
+        "POST",
+        "/v1/daemon/stop",
+        Some(&serde_json::json!({})),
+        STOP_TIMEOUT,
+    );
     let ended = serving.join().unwrap_or_else(|_| Err(no_start("it panicked")));
     served.and(ended.map(drop))
 }
 
 fn serve(config: DaemonConfig, announce: mpsc::Sender<()>) -> Result<StartOutcome, Failure> {
     daemon_runtime()?.block_on(Daemon::run(config, move || {
-        // Whoever started us waits for it.
+        // The main thread waits for it.
         let _ = announce.send(());
     }))
 }
@@ -77,18 +87,18 @@ fn serve(config: DaemonConfig, announce: mpsc::Sender<()>) -> Result<StartOutcom
 fn serve_client(socket: &Path, opening: &str) -> Result<(), Failure> {
     match stream::open_at(socket, opening) {
         Ok(stream) => {
-            let (client, pending) = (ClientEnd::watch(), Arc::new(PendingCalls::default()));
-            match shim::run(&stream.socket, &client, &pending, &mut Lines::default())? {
+            let (client, pending) = (ClientInput::watch(), Arc::new(PendingCalls::default()));
+            match copy::run(&stream.socket, &client, &pending, &mut Lines::default())? {
                 End::Client => Ok(()),
                 End::Daemon => {
                     let ended = no_start("it ended before its client");
-                    shim::tell_last(&pending, &ended);
+                    copy::fail_pending(&pending, &ended);
                     Err(ended)
                 }
             }
         }
-        Err(AskError::Failed(failure)) => Err(failure),
-        Err(AskError::NotRunning | AskError::DaemonOlder) => Err(no_start("it does not answer")),
+        Err(RequestError::Failed(failure)) => Err(failure),
+        Err(RequestError::NotRunning | RequestError::DaemonOlder) => Err(no_start("it does not answer")),
     }
 }
 

@@ -1,37 +1,32 @@
-//! `mcp`: connects an MCP client with the daemon, or serves it alone, or over HTTP. Knows no tool.
+//! `mcp`: connects an MCP client to the daemon, serves it in this process, or over HTTP.
 
-mod client_end;
-mod client_program;
-mod doctor;
+mod clients;
 mod flags;
-mod handed_over;
-mod install;
 mod isolated;
-mod json_members;
-mod lines;
 mod over_http;
-mod pending_calls;
 mod relay;
-mod shim;
-mod stream;
-mod toml_table;
 mod tool_listing;
 
 use std::process::ExitCode;
+use std::time::Duration;
 
-use tabwire_wire::api::{ActionRequest, McpOpening, McpTransport, PolicyProfile, SessionOptions};
-use tabwire_wire::{ErrorCode, Failure};
+use tabwire_api::api::{ActionRequest, McpOpening, McpTransport, PolicyProfile, SessionOptions};
+use tabwire_api::{ErrorCode, Failure};
 
 use super::Context;
 use super::action::absolute_roots;
 use crate::config::{Key, Origin};
 
+use clients::{doctor, install};
 use flags::McpCommand;
 pub(crate) use flags::McpFlags;
-use install::Deed;
-pub(crate) use relay::{HANDED_OVER, is_relay, relay};
+use install::InstallOperation;
+pub(crate) use relay::{is_relay, relay};
 
-/// Serves an MCP client until it leaves, or sees to it that clients find us.
+/// How long the daemon or a server may take to respond to the first messages.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Serves an MCP client until it disconnects, or runs a subcommand.
 pub(super) fn run(context: &Context<'_>, mut flags: McpFlags) -> Result<ExitCode, Failure> {
     if let Some(command) = flags.command.take() {
         run_command(context, command)?;
@@ -56,28 +51,26 @@ pub(super) fn run(context: &Context<'_>, mut flags: McpFlags) -> Result<ExitCode
 fn run_command(context: &Context<'_>, command: McpCommand) -> Result<(), Failure> {
     match command {
         McpCommand::Install { client, project, print, arguments } => {
-            let deed = if print { Deed::Print } else { Deed::Install };
-            install::run(context, client, project, deed, &arguments)
+            let operation = if print { InstallOperation::Print } else { InstallOperation::Install };
+            install::run(context, client, project, operation, &arguments)
         }
         McpCommand::Uninstall { client, project } => {
-            install::run(context, client, project, Deed::Uninstall, &[])
+            install::run(context, client, project, InstallOperation::Uninstall, &[])
         }
         McpCommand::Doctor { client, project } => doctor::run(context, client, project),
     }
 }
 
-/// What holds for all calls of the client, said once.
+/// Options that apply to all calls of the client.
 fn opening(context: &Context<'_>, flags: McpFlags) -> Result<McpOpening, Failure> {
     let restart = flags.options.restart;
     let options = flags.view.add_to(flags.options.into_options()?);
     let configured = context.configuration.session_defaults()?;
-    // Whoever drives here is no person at a terminal: nothing is allowed that nobody has granted.
+    // The client is an agent, not a user at a terminal: only grants allow it anything.
     let policy = configured.policy.or(Some(PolicyProfile::Guarded));
     let defaults = SessionOptions { policy, ..configured };
     if options.policy.or(defaults.policy) == Some(PolicyProfile::Open) {
-        context
-            .printer
-            .warning("POLICY OPEN: this MCP client may read and do everything that was not denied.");
+        context.printer.warning("POLICY OPEN: this MCP client may do everything that is not denied.");
     }
     let timeout_ms = context.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
     let request = ActionRequest {

@@ -1,8 +1,8 @@
 //! `mcp --list-tools`: what a client is offered, and what that costs it.
 
 use serde_json::json;
+use tabwire_api::Failure;
 use tabwire_mcp::ToolSet;
-use tabwire_wire::Failure;
 
 use super::super::Context;
 
@@ -14,7 +14,7 @@ pub(super) fn run(context: &Context<'_>, tools: &[String]) -> Result<(), Failure
         .iter()
         .map(|(name, tokens, tool)| json!({"name": name, "tokens": tokens, "tool": tool}))
         .collect();
-    context.printer.answer(&json!({"tokens": sum, "tools": data}), || {
+    context.printer.result(&json!({"tokens": sum, "tools": data}), || {
         let lines = listed.iter().map(|(name, tokens, tool)| {
             let words = tool.get("description").and_then(serde_json::Value::as_str).unwrap_or_default();
             format!("{tokens:>5}  {name:<18} {words}")

@@ -1,0 +1,348 @@
+//! Session options: requested ones, the ones in force, and the differences.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::PolicyProfile;
+
+/// How a session shares a browser with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// A browser of its own.
+    #[default]
+    Own,
+    /// A cookie jar of its own in a browser that sessions of the same project share.
+    Context,
+    /// The same logins as others in a shared browser, and tabs of its own.
+    Shared,
+}
+
+impl Isolation {
+    /// Its name in options.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Context => "context",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// Parses a name.
+    #[must_use]
+    pub fn find(word: &str) -> Option<Self> {
+        [Self::Own, Self::Context, Self::Shared].into_iter().find(|one| one.as_str() == word)
+    }
+}
+
+/// How a session gets its browser. What is left out was not asked for; the defaults launch a headless browser
+/// with a throw-away profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SessionOptions {
+    /// Which browser: a kind, a channel or an executable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub browser: Option<String>,
+    /// With a window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub headed: Option<bool>,
+    /// A profile's name, or a directory when it has a slash.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<String>,
+    /// Loads the extensions and native messaging hosts of a profile directory that Tabwire did not make.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile_extensions: Option<bool>,
+    /// Attach to this browser in place of launching one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cdp: Option<String>,
+    /// Headers for a remote browser, `Name: value`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
+    /// More flags for the browser.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub browser_arguments: Vec<String>,
+    /// Lets flags through that weaken the browser.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allow_dangerous_arguments: Option<bool>,
+    /// A proxy for all traffic.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proxy: Option<String>,
+    /// Serve one CDP client at a time; a second one is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub single_client: Option<bool>,
+    /// Window width and height.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<(u16, u16)>,
+    /// Width and height that pages see, whatever the window has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewport: Option<(u16, u16)>,
+    /// How it shares a browser with other sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<Isolation>,
+    /// Save cookies and local storage now and then, and put them back into a browser that had to be started anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub save_state: Option<bool>,
+    /// A file whose first line seals the saved state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_passphrase_file: Option<PathBuf>,
+    /// The policy profile.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyProfile>,
+}
+
+/// One option whose value in force differs from the requested one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The option as the command line names it.
+    pub option: &'static str,
+    /// What is in force.
+    pub running: String,
+    /// The requested value.
+    pub asked: String,
+}
+
+impl SessionOptions {
+    /// The `attach` value for the user's own browser. `extension:NAME` when there are several.
+    pub const EXTENSION: &'static str = "extension";
+
+    /// What stands for the user's own browser if one is there, else a launched one.
+    pub const AUTO: &'static str = "extension?";
+
+    /// What stands for a launched browser where something else is the usual.
+    pub const LAUNCH: &'static str = "launch";
+
+    /// Whether no option is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// With a window.
+    #[must_use]
+    pub fn is_headed(&self) -> bool {
+        self.headed.unwrap_or(false)
+    }
+
+    /// How it shares a browser.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        self.isolation.unwrap_or_default()
+    }
+
+    /// What may be done where nothing was granted or denied. In the user's own browser nothing is, unless said.
+    #[must_use]
+    pub fn policy(&self) -> PolicyProfile {
+        let usual =
+            if self.extension().is_some() { PolicyProfile::Guarded } else { PolicyProfile::default() };
+        self.policy.unwrap_or(usual)
+    }
+
+    /// Whether it is the user's own browser, behind its extension; with the name of one when there are several.
+    #[must_use]
+    pub fn extension(&self) -> Option<Option<&str>> {
+        let rest = self.cdp.as_deref()?.strip_prefix(Self::EXTENSION)?;
+        if rest.is_empty() { Some(None) } else { rest.strip_prefix(':').map(Some) }
+    }
+
+    /// Whether the user's own browser is to be used if it is there, else a launched one.
+    #[must_use]
+    pub fn is_auto(&self) -> bool {
+        self.cdp.as_deref() == Some(Self::AUTO)
+    }
+
+    /// Where somebody else's browser is; nothing when one is to be launched, or it is not settled yet.
+    #[must_use]
+    pub fn address(&self) -> Option<&str> {
+        self.cdp.as_deref().filter(|cdp| ![Self::AUTO, Self::LAUNCH].contains(cdp))
+    }
+
+    /// Whether a browser that was got in the way of the others is one that these ask for.
+    fn is_way_of(&self, running: &Self) -> bool {
+        match self.cdp.as_deref() {
+            Some(Self::AUTO) => running.address().is_none() || running.extension().is_some(),
+            Some(Self::LAUNCH) => running.address().is_none(),
+            // Which one of several is settled when it is reached.
+            Some(Self::EXTENSION) => running.extension().is_some(),
+            Some(_) => self.cdp == running.cdp,
+            None => true,
+        }
+    }
+
+    /// These, and what they leave out from others.
+    #[must_use]
+    pub fn or(self, others: &Self) -> Self {
+        let list = |own: Vec<String>, other: &Vec<String>| if own.is_empty() { other.clone() } else { own };
+        // Attaching and launching exclude each other: one is not filled up with options of the other.
+        let attaches = self.address().is_some();
+        let launches = self.profile.is_some() || self.browser.is_some() || self.headed.is_some();
+        let launch =
+            |own: Option<String>, other: &Option<String>| own.or_else(|| other.clone().filter(|_| !attaches));
+        Self {
+            browser: launch(self.browser, &others.browser),
+            headed: self.headed.or(others.headed.filter(|_| !attaches)),
+            profile: launch(self.profile, &others.profile),
+            profile_extensions: self.profile_extensions.or(others.profile_extensions),
+            cdp: self.cdp.or_else(|| others.cdp.clone().filter(|_| !launches)),
+            headers: list(self.headers, &others.headers),
+            browser_arguments: list(self.browser_arguments, &others.browser_arguments),
+            allow_dangerous_arguments: self.allow_dangerous_arguments.or(others.allow_dangerous_arguments),
+            proxy: launch(self.proxy, &others.proxy),
+            single_client: self.single_client.or(others.single_client),
+            window: self.window.or(others.window),
+            viewport: self.viewport.or(others.viewport),
+            isolation: self.isolation.or(others.isolation),
+            save_state: self.save_state.or(others.save_state),
+            state_passphrase_file: self
+                .state_passphrase_file
+                .or_else(|| others.state_passphrase_file.clone()),
+            policy: self.policy.or(others.policy),
+        }
+    }
+
+    /// The options that differ in a running session.
+    #[must_use]
+    pub fn differences(&self, running: &Self) -> Vec<Difference> {
+        let mut found = Vec::new();
+        let mut note = |option, running: String, asked: Option<String>| {
+            if let Some(asked) = asked.filter(|asked| *asked != running) {
+                found.push(Difference { option, running, asked });
+            }
+        };
+        let word = |flag: Option<bool>| if flag.unwrap_or(false) { "yes" } else { "no" }.to_owned();
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+        let size = |value: Option<(u16, u16)>| {
+            value
+                .map_or_else(|| "the browser's own".to_owned(), |(width, height)| format!("{width}x{height}"))
+        };
+        let list = |values: &[String]| values.join(" ");
+        let given = |values: &[String]| (!values.is_empty()).then(|| values.join(" "));
+        // A header may be a credential: that it differs is told, not how.
+        let secret =
+            |values: &[String]| if values == running.headers { "as before" } else { "others" }.to_owned();
+        let path = |value: &Option<PathBuf>| value.as_ref().map(|path| path.display().to_string());
+        note("--browser", text(&running.browser), self.browser.clone());
+        note("--headed", word(running.headed), self.headed.map(|flag| word(Some(flag))));
+        note("--profile", text(&running.profile), self.profile.clone());
+        note(
+            "--profile-extensions",
+            word(running.profile_extensions),
+            self.profile_extensions.map(|flag| word(Some(flag))),
+        );
+        let way = self.cdp.clone().filter(|_| !self.is_way_of(running));
+        note("--cdp", text(&running.cdp), way);
+        note("--cdp-header", secret(&running.headers), given(&self.headers).map(|_| secret(&self.headers)));
+        note("--browser-arg", list(&running.browser_arguments), given(&self.browser_arguments));
+        note(
+            "--allow-dangerous-browser-args",
+            word(running.allow_dangerous_arguments),
+            self.allow_dangerous_arguments.map(|flag| word(Some(flag))),
+        );
+        note("--proxy", text(&running.proxy), self.proxy.clone());
+        note("--single-client", word(running.single_client), self.single_client.map(|flag| word(Some(flag))));
+        note("--window", size(running.window), self.window.map(|given| size(Some(given))));
+        note("--viewport", size(running.viewport), self.viewport.map(|given| size(Some(given))));
+        let isolation = self.isolation.map(|one| one.as_str().to_owned());
+        note("--isolation", running.isolation().as_str().to_owned(), isolation);
+        note("--save-state", word(running.save_state), self.save_state.map(|flag| word(Some(flag))));
+        let passphrase = path(&running.state_passphrase_file).unwrap_or_else(|| "none".to_owned());
+        note("--state-passphrase-file", passphrase, path(&self.state_passphrase_file));
+        // Who asks for less than the session allows gets less, without another browser.
+        let widens = self.policy.filter(|asked| asked.stricter(running.policy()) != *asked);
+        note("--policy", running.policy().as_str().to_owned(), widens.map(|one| one.as_str().to_owned()));
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Isolation, PolicyProfile, SessionOptions};
+
+    fn options() -> SessionOptions {
+        SessionOptions { headed: Some(true), profile: Some("work".to_owned()), ..SessionOptions::default() }
+    }
+
+    #[test]
+    fn what_is_left_out_never_differs() {
+        assert_eq!(SessionOptions::default().differences(&options()), []);
+        let same = SessionOptions { headed: Some(false), ..SessionOptions::default() };
+        assert_eq!(same.differences(&SessionOptions::default()), []);
+    }
+
+    #[test]
+    fn every_difference_is_named_with_both_sides() {
+        let asked = SessionOptions {
+            headed: Some(false),
+            profile: Some("play".to_owned()),
+            isolation: Some(Isolation::Context),
+            window: Some((800, 600)),
+            ..SessionOptions::default()
+        };
+        let told: Vec<_> = asked
+            .differences(&options())
+            .into_iter()
+            .map(|one| format!("{} {} {}", one.option, one.running, one.asked))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                "--headed yes no",
+                "--profile work play",
+                "--window the browser's own 800x600",
+                "--isolation own context"
+            ]
+        );
+    }
+
+    #[test]
+    fn the_users_own_browser_is_guarded_unless_said_otherwise() {
+        let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
+        assert_eq!(of("extension").extension(), Some(None));
+        assert_eq!(of("extension:work").extension(), Some(Some("work")));
+        assert_eq!(of("extensions").extension(), None);
+        assert_eq!(of("9222").extension(), None);
+        assert_eq!(of("extension").policy(), PolicyProfile::Guarded);
+        assert_eq!(of("9222").policy(), PolicyProfile::Open);
+        let open = SessionOptions { policy: Some(PolicyProfile::Open), ..of("extension") };
+        assert_eq!(open.policy(), PolicyProfile::Open);
+    }
+
+    #[test]
+    fn what_is_settled_when_it_is_reached_differs_from_nothing_that_it_may_become() {
+        let of = |cdp: &str| SessionOptions { cdp: Some(cdp.to_owned()), ..SessionOptions::default() };
+        let differs = |asked: &str, running: &SessionOptions| !of(asked).differences(running).is_empty();
+        let launched = SessionOptions::default();
+        for (asked, running, expected) in [
+            (SessionOptions::AUTO, &of("extension:ab"), false),
+            (SessionOptions::AUTO, &launched, false),
+            (SessionOptions::AUTO, &of(SessionOptions::LAUNCH), false),
+            (SessionOptions::AUTO, &of("9222"), true),
+            (SessionOptions::LAUNCH, &launched, false),
+            (SessionOptions::LAUNCH, &of("extension:ab"), true),
+            ("extension", &of("extension:ab"), false),
+            ("extension", &launched, true),
+            ("extension:cd", &of("extension:ab"), true),
+        ] {
+            assert_eq!(differs(asked, running), expected, "{asked} {running:?}");
+        }
+        let merged = of(SessionOptions::AUTO).or(&options());
+        assert_eq!(merged.profile.as_deref(), Some("work"), "it may come to a launch");
+    }
+
+    #[test]
+    fn headers_are_never_told() {
+        let asked = SessionOptions { headers: vec!["A: canary".to_owned()], ..SessionOptions::default() };
+        let told = format!("{:?}", asked.differences(&SessionOptions::default()));
+        assert!(told.contains("--cdp-header") && !told.contains("canary"), "{told}");
+    }
+
+    #[test]
+    fn an_attached_session_takes_no_launch_options_from_elsewhere() {
+        let attached = SessionOptions { cdp: Some("9222".to_owned()), ..SessionOptions::default() };
+        let merged = attached.clone().or(&options());
+        assert_eq!(merged, attached);
+        assert_eq!(options().or(&attached), options());
+        assert_eq!(SessionOptions::default().or(&options()), options());
+    }
+}

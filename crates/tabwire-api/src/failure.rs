@@ -1,0 +1,81 @@
+//! An error as every front end gets it: code, sentence, remedy.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ErrorCode, Remedy};
+
+/// A failed request: what happened, to what, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(from = "Sent", into = "Sent")]
+#[error("{message}")]
+pub struct Failure {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What happened and to what, in one sentence.
+    pub message: String,
+    /// What to do about it.
+    pub remedy: Option<Remedy>,
+    /// More for programs, such as the elements that matched.
+    pub details: Value,
+}
+
+/// A failure as JSON: `hint` is the remedy as a person at a terminal reads it, `remedy` its steps as data.
+#[derive(Serialize, Deserialize)]
+struct Sent {
+    code: ErrorCode,
+    message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    remedy: Option<Remedy>,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    details: Value,
+}
+
+impl From<Failure> for Sent {
+    fn from(failure: Failure) -> Self {
+        Self {
+            code: failure.code,
+            message: failure.message,
+            hint: failure.remedy.as_ref().map(Remedy::for_terminal),
+            remedy: failure.remedy.filter(|remedy| !remedy.steps.is_empty()),
+            details: failure.details,
+        }
+    }
+}
+
+impl From<Sent> for Failure {
+    fn from(sent: Sent) -> Self {
+        let remedy = sent.remedy.or_else(|| sent.hint.map(Remedy::from));
+        Self { code: sent.code, message: sent.message, remedy, details: sent.details }
+    }
+}
+
+impl Failure {
+    /// Makes a failure without a remedy.
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), remedy: None, details: Value::Null }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn with_remedy(mut self, remedy: impl Into<Remedy>) -> Self {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// Adds data for programs.
+    #[must_use]
+    pub fn with_details(mut self, details: Value) -> Self {
+        self.details = details;
+        self
+    }
+
+    /// The remedy as a person at a terminal reads it; empty when there is none.
+    #[must_use]
+    pub fn hint(&self) -> String {
+        self.remedy.as_ref().map(Remedy::for_terminal).unwrap_or_default()
+    }
+}

@@ -1,0 +1,310 @@
+//! Finds the websocket of a browser that Tabwire did not start. Such a browser is `Ownership::Attached` and is never closed.
+
+mod browser_run;
+mod http_page;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use url::Url;
+
+pub use browser_run::BrowserRun;
+
+use crate::error::{AttachFault, BrowserError};
+use crate::files::atomic_file;
+use crate::launch::browser_kind::{BrowserKind, Channel};
+
+/// Longest name of an attached browser that is repeated to people.
+const PRODUCT_BYTES: usize = 100;
+
+/// Longest `DevToolsActivePort` file that is read.
+const ACTIVE_PORT_BYTES: usize = 4096;
+
+/// Longest HTTP answer read while discovering an attached browser.
+const DISCOVERY_BYTES: usize = 64 * 1024;
+
+/// Where a user says a browser is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttachTarget {
+    /// A debugging port, over HTTP.
+    Http(Url),
+    /// The websocket itself.
+    Websocket(Url),
+    /// The profile directory of a browser with debugging on.
+    Profile(PathBuf),
+    /// The user's own browser of that kind, with debugging turned on in it.
+    Channel(BrowserKind, Channel),
+    /// The first of the user's own browsers that has debugging turned on.
+    Any,
+}
+
+impl AttachTarget {
+    /// Whether whatever browser runs there is meant: a new one in the same profile is the same to its user, one that
+    /// happens to have the same port may be anybody's.
+    #[must_use]
+    pub const fn names_a_profile(&self) -> bool {
+        matches!(self, Self::Profile(_) | Self::Channel(..))
+    }
+}
+
+/// The websocket of a browser, possibly with a secret in its path or query.
+#[derive(Clone)]
+pub struct WebsocketUrl {
+    url: Url,
+    /// What the browser calls itself, if it was asked.
+    product: Option<String>,
+}
+
+impl PartialEq for WebsocketUrl {
+    fn eq(&self, other: &Self) -> bool {
+        self.url == other.url
+    }
+}
+
+impl WebsocketUrl {
+    const fn new(url: Url) -> Self {
+        Self { url, product: None }
+    }
+
+    /// The whole address, secrets included.
+    #[must_use]
+    pub fn expose(&self) -> &Url {
+        &self.url
+    }
+
+    /// What the browser calls itself, if it was asked.
+    #[must_use]
+    pub fn product(&self) -> Option<&str> {
+        self.product.as_deref()
+    }
+
+    /// Which run of the browser it belongs to, if it says so.
+    #[must_use]
+    pub fn run(&self) -> Option<BrowserRun> {
+        BrowserRun::find(&self.url)
+    }
+}
+
+impl fmt::Display for WebsocketUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", Masked(&self.url))
+    }
+}
+
+impl fmt::Debug for WebsocketUrl {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "WebsocketUrl({})", Masked(&self.url))
+    }
+}
+
+/// An address without user, path and query, which may be secret.
+struct Masked<'a>(&'a Url);
+
+impl fmt::Display for Masked<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}://{}", self.0.scheme(), self.0.host_str().unwrap_or_default())?;
+        self.0.port().map_or(Ok(()), |port| write!(formatter, ":{port}"))
+    }
+}
+
+impl AttachTarget {
+    /// Reads a port, an `http://`, `ws://` or `wss://` address, a directory, a channel's name, or `auto`.
+    ///
+    /// # Errors
+    /// When the text is none of these.
+    pub fn parse(text: &str) -> Result<Self, BrowserError> {
+        let bad = || BrowserError::BadUrl { text: text.chars().take(80).collect() };
+        let text = text.trim();
+        if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let port: u16 = text.parse().ok().filter(|port| *port > 0).ok_or_else(bad)?;
+            return Ok(Self::Http(at_loopback("http", port, "/")?));
+        }
+        if text.starts_with('/') || text.starts_with("./") || text.starts_with("../") {
+            return Ok(Self::Profile(PathBuf::from(text)));
+        }
+        if text.eq_ignore_ascii_case("auto") {
+            return Ok(Self::Any);
+        }
+        if let Some((kind, channel)) = BrowserKind::find(text) {
+            return Ok(Self::Channel(kind, channel));
+        }
+        let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = Url::parse(&with_scheme).map_err(|_| bad())?;
+        let has_host = url.host_str().is_some_and(|host| !host.is_empty());
+        match url.scheme() {
+            "ws" | "wss" if has_host => Ok(Self::Websocket(url)),
+            // A name without a port is more likely a mistyped channel than a server.
+            "http" if has_host && (text.contains("://") || url.port().is_some()) => Ok(Self::Http(url)),
+            _ => Err(bad()),
+        }
+    }
+}
+
+fn at_loopback(scheme: &str, port: u16, path: &str) -> Result<Url, BrowserError> {
+    let text = format!("{scheme}://127.0.0.1:{port}{path}");
+    Url::parse(&text).map_err(|_| BrowserError::BadUrl { text })
+}
+
+/// Finds the websocket behind an address.
+///
+/// `home` is where the channels' own profiles are looked for.
+///
+/// # Errors
+/// `NO_BACKEND` when nothing that speaks the protocol answers in time.
+pub fn discover(
+    address: &AttachTarget,
+    home: Option<&Path>,
+    deadline: Instant,
+) -> Result<WebsocketUrl, BrowserError> {
+    match address {
+        AttachTarget::Websocket(url) => Ok(WebsocketUrl::new(url.clone())),
+        AttachTarget::Http(url) => ask_version(url, deadline),
+        AttachTarget::Profile(profile) => discover_profile(profile, deadline),
+        AttachTarget::Any => {
+            let mut last = None;
+            for (kind, channel) in BrowserKind::all() {
+                match discover(&AttachTarget::Channel(kind, channel), home, deadline) {
+                    Ok(found) => return Ok(found),
+                    // A browser that left its file behind is no reason not to look for others.
+                    Err(BrowserError::Unreachable { why: AttachFault::NoPortFile, .. }) => {}
+                    Err(error) => last = Some(error),
+                }
+            }
+            let nothing = || BrowserError::Unreachable {
+                address: "a browser with remote debugging".to_owned(),
+                why: AttachFault::NoPortFile,
+            };
+            Err(last.unwrap_or_else(nothing))
+        }
+        AttachTarget::Channel(kind, channel) => {
+            let directories = default_profiles(*kind, *channel);
+            let profiles = home.into_iter().flat_map(|home| directories.iter().map(|place| home.join(place)));
+            let debugged = profiles.into_iter().find(|profile| profile.join(PORT_FILE).exists());
+            let profile = debugged.ok_or_else(|| BrowserError::Unreachable {
+                address: kind.to_string(),
+                why: AttachFault::NoPortFile,
+            })?;
+            discover_profile(&profile, deadline)
+        }
+    }
+}
+
+/// The file a browser with debugging on keeps in its profile: port and websocket path.
+const PORT_FILE: &str = "DevToolsActivePort";
+
+/// Chrome's own remote-debugging toggle serves no HTTP discovery (404); its file has the path.
+fn discover_profile(profile: &Path, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
+    let failed = |why| BrowserError::Unreachable { address: profile.display().to_string(), why };
+    let content = atomic_file::read(&profile.join(PORT_FILE), ACTIVE_PORT_BYTES)
+        .map_err(|_| failed(AttachFault::NoPortFile))?;
+    let (port, path) = parse_port_file(&content).ok_or_else(|| failed(AttachFault::BadPortFile))?;
+    let described = at_loopback("ws", port, path).map(WebsocketUrl::new)?;
+    match ask_version(&at_loopback("http", port, "/")?, deadline) {
+        Err(BrowserError::Unreachable { why: AttachFault::Status(404), .. }) => Ok(described),
+        // The file was left behind by a browser that is gone, and its port is somebody else's now.
+        Ok(answered) if answered.run().is_some() && answered.run() != described.run() => {
+            Err(failed(AttachFault::Stranger(port)))
+        }
+        answered => answered,
+    }
+}
+
+fn parse_port_file(content: &[u8]) -> Option<(u16, &str)> {
+    let mut lines = std::str::from_utf8(content).ok()?.lines();
+    let port = lines.next()?.trim().parse().ok().filter(|port| *port > 0)?;
+    let path = lines.next()?.trim();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(&byte);
+    (path.starts_with('/') && path.bytes().all(plain)).then_some((port, path))
+}
+
+/// The profiles of the user's own browsers below a home; only ever attached to.
+fn default_profiles(kind: BrowserKind, channel: Channel) -> &'static [&'static str] {
+    use {BrowserKind as Kind, Channel as From};
+    match (kind, channel) {
+        (Kind::Chrome, From::Stable) => {
+            &[".config/google-chrome", "Library/Application Support/Google/Chrome"]
+        }
+        (Kind::Chrome, From::Beta) => {
+            &[".config/google-chrome-beta", "Library/Application Support/Google/Chrome Beta"]
+        }
+        (Kind::Chrome, From::Dev) => {
+            &[".config/google-chrome-unstable", "Library/Application Support/Google/Chrome Dev"]
+        }
+        (Kind::Chrome, From::Canary) => {
+            &[".config/google-chrome-canary", "Library/Application Support/Google/Chrome Canary"]
+        }
+        (Kind::Chromium, _) => {
+            &[".config/chromium", "snap/chromium/common/chromium", "Library/Application Support/Chromium"]
+        }
+        (Kind::Edge, From::Stable) => {
+            &[".config/microsoft-edge", "Library/Application Support/Microsoft Edge"]
+        }
+        (Kind::Edge, From::Beta) => {
+            &[".config/microsoft-edge-beta", "Library/Application Support/Microsoft Edge Beta"]
+        }
+        (Kind::Edge, From::Dev) => {
+            &[".config/microsoft-edge-dev", "Library/Application Support/Microsoft Edge Dev"]
+        }
+        (Kind::Edge, From::Canary) => &["Library/Application Support/Microsoft Edge Canary"],
+        (Kind::Brave, From::Stable) => &[
+            ".config/BraveSoftware/Brave-Browser",
+            "Library/Application Support/BraveSoftware/Brave-Browser",
+        ],
+        (Kind::Brave, From::Beta) => &[
+            ".config/BraveSoftware/Brave-Browser-Beta",
+            "Library/Application Support/BraveSoftware/Brave-Browser-Beta",
+        ],
+        (Kind::Brave, From::Dev | From::Canary) => &[
+            ".config/BraveSoftware/Brave-Browser-Nightly",
+            "Library/Application Support/BraveSoftware/Brave-Browser-Nightly",
+        ],
+    }
+}
+
+fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserError> {
+    let failed = |why| BrowserError::Unreachable { address: Masked(url).to_string(), why };
+    let (status, body) = http_page::fetch(url, "/json/version", DISCOVERY_BYTES, deadline)
+        .map_err(|error| failed(AttachFault::Connection(error.to_string())))?;
+    if status != 200 {
+        return Err(failed(AttachFault::Status(status)));
+    }
+    let answer: serde_json::Value =
+        serde_json::from_slice(&body).map_err(|_| failed(AttachFault::NoWebsocket))?;
+    let named = answer.get("webSocketDebuggerUrl").and_then(serde_json::Value::as_str);
+    let mut websocket =
+        named.and_then(|named| Url::parse(named).ok()).ok_or_else(|| failed(AttachFault::NoWebsocket))?;
+    if !matches!(websocket.scheme(), "ws" | "wss") {
+        return Err(failed(AttachFault::NoWebsocket));
+    }
+    // The answer may name the host as the browser sees it; we stay with the one we reached.
+    let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
+    if !moved {
+        return Err(failed(AttachFault::NoWebsocket));
+    }
+    let product = answer.get("Browser").and_then(serde_json::Value::as_str).filter(|name| is_product(name));
+    Ok(WebsocketUrl { url: websocket, product: product.map(str::to_owned) })
+}
+
+/// What a debugging port of this machine has at a path, up to a number of bytes.
+///
+/// # Errors
+/// `NO_BACKEND` when nothing answers there in time, or something else than that it is there.
+pub fn ask_port(port: u16, path: &str, limit: usize, deadline: Instant) -> Result<Vec<u8>, BrowserError> {
+    let url = at_loopback("http", port, "/")?;
+    let failed = |why| BrowserError::Unreachable { address: Masked(&url).to_string(), why };
+    let fetched = http_page::fetch(&url, path, limit, deadline);
+    match fetched.map_err(|error| failed(AttachFault::Connection(error.to_string())))? {
+        (200, body) => Ok(body),
+        (status, _) => Err(failed(AttachFault::Status(status))),
+    }
+}
+
+/// Whether a text can be told to a person as a browser's name.
+fn is_product(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_. ".contains(&byte);
+    name.len() <= PRODUCT_BYTES && name.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,138 @@
+//! Tests of discovery against small servers on loopback.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use super::{AttachTarget, discover, parse_port_file};
+use crate::{AttachFault, BrowserError, BrowserKind, Channel, Ownership};
+
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(5)
+}
+
+/// Answers one connection and returns what it was asked, and how many came.
+fn serve(answer: String) -> (u16, JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = Vec::new();
+        while !asked.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            asked.extend_from_slice(&byte);
+        }
+        stream.write_all(answer.as_bytes()).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        assert!(listener.accept().is_err(), "asked only once");
+        String::from_utf8(asked).unwrap()
+    });
+    (port, server)
+}
+
+fn with_length(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+#[test]
+fn addresses_are_told_apart() {
+    let parse = |text: &str| AttachTarget::parse(text).unwrap();
+    assert!(matches!(parse("9222"), AttachTarget::Http(url) if url.as_str() == "http://127.0.0.1:9222/"));
+    assert!(matches!(parse("http://localhost:9222"), AttachTarget::Http(_)));
+    assert!(matches!(parse("localhost:9222"), AttachTarget::Http(_)));
+    assert!(matches!(parse("ws://h:1/devtools/browser/x"), AttachTarget::Websocket(_)));
+    assert!(matches!(parse("wss://rented.example/x?token=y"), AttachTarget::Websocket(_)));
+    assert_eq!(parse("/srv/a/profile"), AttachTarget::Profile(PathBuf::from("/srv/a/profile")));
+    assert_eq!(parse("chrome-beta"), AttachTarget::Channel(BrowserKind::Chrome, Channel::Beta));
+    for bad in ["", "0", "65536", "https://h:1", "ftp://h", "netscape", "ws://", "file:///x", "9222x y"] {
+        assert!(matches!(AttachTarget::parse(bad), Err(BrowserError::BadUrl { .. })), "{bad}");
+    }
+    assert!(!Ownership::Attached.may_close() && Ownership::Launched.may_close());
+}
+
+#[test]
+fn http_discovery_asks_once_without_an_origin_and_stays_with_the_host() {
+    let body = r#"{"Browser":"x","webSocketDebuggerUrl":"ws://inner:1/devtools/browser/secret"}"#;
+    let (port, server) = serve(with_length(body));
+    let found = discover(&AttachTarget::parse(&port.to_string()).unwrap(), None, soon()).unwrap();
+    assert_eq!(found.expose().as_str(), format!("ws://127.0.0.1:{port}/devtools/browser/secret"));
+    assert!(!format!("{found} {found:?}").contains("secret"));
+    let asked = server.join().unwrap();
+    assert!(asked.starts_with("GET /json/version HTTP/1.1\r\n"), "{asked}");
+    assert!(asked.contains(&format!("Host: 127.0.0.1:{port}\r\n")));
+    assert!(!asked.to_lowercase().contains("origin"));
+}
+
+#[test]
+fn a_profile_without_http_discovery_falls_back_to_its_file_without_probing_twice() {
+    let profile = tempfile::tempdir().unwrap();
+    let (port, server) = serve("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".to_owned());
+    let file = profile.path().join("DevToolsActivePort");
+    std::fs::write(&file, format!("{port}\n/devtools/browser/abc-1")).unwrap();
+    let address = AttachTarget::Profile(profile.path().to_owned());
+    let found = discover(&address, None, soon()).unwrap();
+    assert_eq!(found.expose().as_str(), format!("ws://127.0.0.1:{port}/devtools/browser/abc-1"));
+    server.join().unwrap();
+}
+
+#[test]
+fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
+    let profile = tempfile::tempdir().unwrap();
+    let answer = r#"{"webSocketDebuggerUrl":"ws://h/devtools/browser/another"}"#;
+    let (port, server) = serve(with_length(answer));
+    let file = profile.path().join("DevToolsActivePort");
+    std::fs::write(&file, format!("{port}\n/devtools/browser/own")).unwrap();
+    let address = AttachTarget::Profile(profile.path().to_owned());
+    let error = discover(&address, None, soon()).unwrap_err();
+    let why =
+        matches!(&error, BrowserError::Unreachable { why: AttachFault::Stranger(told), .. } if *told == port);
+    assert!(why, "{error:?}");
+    server.join().unwrap();
+}
+
+#[test]
+fn f37_a_stranger_on_the_port_is_no_browser() {
+    for (answer, fault) in [
+        (with_length("<html>"), AttachFault::NoWebsocket),
+        (with_length("{}"), AttachFault::NoWebsocket),
+        (with_length(r#"{"webSocketDebuggerUrl":"http://h/"}"#), AttachFault::NoWebsocket),
+        ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".to_owned(), AttachFault::Status(403)),
+        ("SSH-2.0-x\r\n\r\n".to_owned(), AttachFault::Connection("it does not speak HTTP".to_owned())),
+    ] {
+        let (port, server) = serve(answer.clone());
+        let error = discover(&AttachTarget::parse(&port.to_string()).unwrap(), None, soon()).unwrap_err();
+        assert!(
+            matches!(&error, BrowserError::Unreachable { why, .. } if *why == fault),
+            "{answer}: {error:?}"
+        );
+        server.join().unwrap();
+    }
+}
+
+#[test]
+fn a_silent_server_and_a_missing_profile_are_typed_errors() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let shortly = Instant::now() + Duration::from_millis(50);
+    let error = discover(&AttachTarget::parse(&port).unwrap(), None, shortly).unwrap_err();
+    assert!(matches!(error, BrowserError::Unreachable { why: AttachFault::Connection(_), .. }), "{error:?}");
+    let home = tempfile::tempdir().unwrap();
+    for address in ["chrome", "/nonexistent"] {
+        let address = AttachTarget::parse(address).unwrap();
+        let error = discover(&address, Some(home.path()), soon()).unwrap_err();
+        assert!(matches!(error, BrowserError::Unreachable { why: AttachFault::NoPortFile, .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn port_files_are_read_strictly() {
+    assert_eq!(parse_port_file(b"9222\n/devtools/browser/a"), Some((9222, "/devtools/browser/a")));
+    for bad in
+        [&b""[..], b"9222", b"0\n/x", b"99999\n/x", b"9222\nx", b"9222\n/x?y@z", b"\xff\n/x", b"9222\n\n"]
+    {
+        assert_eq!(parse_port_file(bad), None, "{bad:?}");
+    }
+}

@@ -1,0 +1,10 @@
+//! Which browser is started, and the command line it gets.
+
+pub(crate) mod browser_kind;
+pub(crate) mod debugging_pipe;
+pub mod finder;
+pub(crate) mod flag;
+pub(crate) mod launcher_flag;
+pub(crate) mod other_engine;
+pub(crate) mod sandbox;
+pub(crate) mod spec;

@@ -1,0 +1,72 @@
+//! Engines that Tabwire does not support, with the message for each.
+
+use std::fmt;
+
+/// An engine that cannot be driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherEngine {
+    /// Mozilla's.
+    Firefox,
+    /// The engine of Safari, as Playwright and WebKitGTK build it.
+    WebKit,
+    /// Apple's browser.
+    Safari,
+}
+
+impl OtherEngine {
+    /// Finds the engine a word wishes for.
+    #[must_use]
+    pub fn find(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        let kind = word.split('-').next().unwrap_or_default();
+        match kind {
+            "firefox" | "gecko" | "mozilla" => Some(Self::Firefox),
+            "webkit" | "webkitgtk" | "epiphany" => Some(Self::WebKit),
+            "safari" => Some(Self::Safari),
+            _ => None,
+        }
+    }
+
+    /// What is and is not there, in whole sentences.
+    #[must_use]
+    pub const fn state(self) -> &'static str {
+        match self {
+            Self::Firefox => {
+                "Firefox cannot be driven yet: it speaks WebDriver BiDi, and this version speaks only the DevTools protocol of Chromium."
+            }
+            Self::WebKit => {
+                "WebKit cannot be driven yet, and persistent sessions do not exist for it: its automation ends with the connection that started it, and so do its tabs and logins."
+            }
+            Self::Safari => {
+                "Safari cannot be driven yet: safaridriver gives one window to one client, and persistent sessions do not exist for WebKit."
+            }
+        }
+    }
+}
+
+impl fmt::Display for OtherEngine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.state())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OtherEngine;
+
+    #[test]
+    fn words_for_other_engines_are_known() {
+        for (word, engine) in [
+            ("firefox", OtherEngine::Firefox),
+            ("Firefox-Nightly", OtherEngine::Firefox),
+            ("webkit", OtherEngine::WebKit),
+            ("safari", OtherEngine::Safari),
+        ] {
+            assert_eq!(OtherEngine::find(word), Some(engine), "{word}");
+        }
+        for word in ["chrome", "chromium", "fire", "/usr/bin/firefox"] {
+            assert_eq!(OtherEngine::find(word), None, "{word}");
+        }
+        assert!(OtherEngine::WebKit.state().contains("persistent sessions do not exist"));
+    }
+}

@@ -1,0 +1,4 @@
+//! Processes: their identity and their memory.
+
+pub(crate) mod identity;
+pub(crate) mod memory;

@@ -1,0 +1,255 @@
+//! Chromium's own lock on a profile directory: who holds it, and whether that is still true.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::Pid;
+
+use crate::error::BrowserError;
+use crate::files::unix_socket;
+use crate::process::identity::ProcessIdentity;
+
+/// The files Chromium puts into a profile that is in use.
+const LOCK: &str = "SingletonLock";
+const SOCKET: &str = "SingletonSocket";
+const COOKIE: &str = "SingletonCookie";
+
+/// Words in the program names of browsers that use this kind of lock.
+const CHROMIUM_WORDS: &[&str] =
+    &["chrom", "edge", "brave", "headless_shell", "opera", "vivaldi", "electron", "thorium", "yandex", "arc"];
+
+/// Whether a profile is in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LockState {
+    /// There is no lock.
+    Free,
+    /// There is a lock, and its owner provably does not hold it.
+    Stale {
+        /// The proof.
+        why: StaleLock,
+    },
+    /// A browser answers, or the owner is a running Chromium.
+    Live {
+        /// The owner, when it is on this machine and visible.
+        owner: Option<ProcessIdentity>,
+    },
+    /// Nothing can be proven; treat it as live.
+    Unknown {
+        /// What stands in the way.
+        why: &'static str,
+    },
+}
+
+/// Why a lock is stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaleLock {
+    /// No process has the owner's number.
+    OwnerDead,
+    /// The number belongs to a program that is no Chromium.
+    OwnerNotABrowser,
+}
+
+/// Looks at Chromium's lock of a profile directory.
+#[must_use]
+pub fn lock_state(profile: &Path) -> LockState {
+    let target = match fs::read_link(profile.join(LOCK)) {
+        Ok(target) => target,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return LockState::Free,
+        Err(_) => return LockState::Unknown { why: "the lock cannot be read" },
+    };
+    let Some((host, pid)) = target.to_str().and_then(parse_owner) else {
+        return LockState::Unknown { why: "the lock does not name its owner" };
+    };
+    let here = rustix::system::uname().nodename().to_bytes() == host.as_bytes();
+    let owner = ProcessIdentity::of(pid.as_raw_pid().unsigned_abs()).filter(|_| here);
+    if socket_answers(profile) {
+        return LockState::Live { owner };
+    }
+    if !here {
+        return LockState::Unknown { why: "its owner is on another host" };
+    }
+    judge(rustix::process::test_kill_process(pid), owner)
+}
+
+/// Judges an owner on this host by whether it could be signalled.
+fn judge(reached: Result<(), Errno>, owner: Option<ProcessIdentity>) -> LockState {
+    match reached {
+        Err(Errno::SRCH) => LockState::Stale { why: StaleLock::OwnerDead },
+        Ok(()) => judge_owner(owner),
+        Err(_) => LockState::Unknown { why: "its owner belongs to another user" },
+    }
+}
+
+fn judge_owner(owner: Option<ProcessIdentity>) -> LockState {
+    // The number exists but has no running process: a zombie.
+    let Some(owner) = owner else { return LockState::Stale { why: StaleLock::OwnerDead } };
+    let Some(executable) = owner.executable() else {
+        return LockState::Unknown { why: "its owner's program cannot be told" };
+    };
+    let name = executable.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    if CHROMIUM_WORDS.iter().any(|word| name.contains(word)) {
+        LockState::Live { owner: Some(owner) }
+    } else {
+        LockState::Stale { why: StaleLock::OwnerNotABrowser }
+    }
+}
+
+fn parse_owner(target: &str) -> Option<(&str, Pid)> {
+    let (host, pid) = target.rsplit_once('-')?;
+    Some((host, Pid::from_raw(pid.parse().ok().filter(|pid: &i32| *pid > 0)?)?))
+}
+
+/// Whether somebody listens on the profile's socket; a full queue is an answer too.
+fn socket_answers(profile: &Path) -> bool {
+    // The link points to a short path; the profile's own may be too long for a socket.
+    fs::read_link(profile.join(SOCKET)).is_ok_and(|path| unix_socket::is_listening(&profile.join(path)))
+}
+
+/// Removes the lock of a profile if, and only if, it is stale; says what it was.
+///
+/// # Errors
+/// When a stale lock cannot be removed.
+pub fn remove_stale_lock(profile: &Path) -> Result<LockState, BrowserError> {
+    let state = lock_state(profile);
+    if matches!(state, LockState::Stale { .. }) {
+        remove_socket_directory(profile);
+        for name in [SOCKET, COOKIE, LOCK] {
+            let path = profile.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(BrowserError::system("remove", &path, error));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(state)
+}
+
+/// Removes the directory in the temporary directory that a killed browser left its socket in.
+pub(crate) fn remove_socket_directory(profile: &Path) {
+    let Ok(socket) = fs::read_link(profile.join(SOCKET)) else { return };
+    let Some(directory) = socket.parent() else { return };
+    let chromium_made_it = directory.file_name().is_some_and(|name| {
+        let name = name.to_string_lossy();
+        let name = name.trim_start_matches('.');
+        name.starts_with("org.chromium.") || name.starts_with("com.google.Chrome") || name.starts_with("com.")
+    });
+    let ours = directory
+        .symlink_metadata()
+        .is_ok_and(|data| data.is_dir() && data.uid() == rustix::process::geteuid().as_raw());
+    if socket.is_absolute()
+        && chromium_made_it
+        && ours
+        && socket.file_name().is_some_and(|name| name == SOCKET)
+    {
+        let _ = fs::remove_file(directory.join(SOCKET));
+        let _ = fs::remove_file(directory.join(COOKIE));
+        // Fails, rightly, when anything else is in it.
+        let _ = fs::remove_dir(directory);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::path::Path;
+    use std::process::{Child, Command};
+
+    use super::{LockState, StaleLock, judge, lock_state, remove_stale_lock};
+    use crate::ProcessIdentity;
+
+    fn host() -> String {
+        rustix::system::uname().nodename().to_str().unwrap().to_owned()
+    }
+
+    fn lock(profile: &Path, target: &str) {
+        let _ = std::fs::remove_file(profile.join("SingletonLock"));
+        symlink(target, profile.join("SingletonLock")).unwrap();
+    }
+
+    fn dead_pid() -> u32 {
+        let mut child = Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        child.id()
+    }
+
+    struct Running(Child);
+
+    impl Drop for Running {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+
+    #[test]
+    fn f30_stale_lock_is_removed_only_when_owner_is_dead() {
+        let profile = tempfile::tempdir().unwrap();
+        assert_eq!(lock_state(profile.path()), LockState::Free);
+        lock(profile.path(), &format!("{}-{}", host(), dead_pid()));
+        symlink("12345", profile.path().join("SingletonCookie")).unwrap();
+        symlink("/nonexistent/SingletonSocket", profile.path().join("SingletonSocket")).unwrap();
+        assert_eq!(
+            remove_stale_lock(profile.path()).unwrap(),
+            LockState::Stale { why: StaleLock::OwnerDead }
+        );
+        assert_eq!(lock_state(profile.path()), LockState::Free);
+        assert_eq!(std::fs::read_dir(profile.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn f35_a_lock_whose_pid_is_another_program_now_is_stale() {
+        let profile = tempfile::tempdir().unwrap();
+        let running = Running(Command::new("sleep").arg("60").spawn().unwrap());
+        lock(profile.path(), &format!("{}-{}", host(), running.0.id()));
+        assert_eq!(lock_state(profile.path()), LockState::Stale { why: StaleLock::OwnerNotABrowser });
+    }
+
+    #[test]
+    fn f31_a_running_chromium_holds_its_lock() {
+        let profile = tempfile::tempdir().unwrap();
+        let program = profile.path().join("chromium");
+        std::fs::copy("/bin/sleep", &program).unwrap();
+        let running = Running(Command::new(&program).arg("60").spawn().unwrap());
+        lock(profile.path(), &format!("{}-{}", host(), running.0.id()));
+        let owner = ProcessIdentity::of(running.0.id());
+        assert_eq!(remove_stale_lock(profile.path()).unwrap(), LockState::Live { owner });
+        assert!(profile.path().join("SingletonLock").symlink_metadata().is_ok(), "a live lock stays");
+    }
+
+    #[test]
+    fn f36_another_host_or_an_unreadable_lock_proves_nothing() {
+        let profile = tempfile::tempdir().unwrap();
+        for target in [format!("elsewhere-{}", dead_pid()), "nonsense".into(), format!("{}-0", host())] {
+            lock(profile.path(), &target);
+            let state = remove_stale_lock(profile.path()).unwrap();
+            assert!(matches!(state, LockState::Unknown { .. }), "{target}: {state:?}");
+            assert!(profile.path().join("SingletonLock").symlink_metadata().is_ok());
+        }
+    }
+
+    #[test]
+    fn f36_an_owner_of_another_user_proves_nothing() {
+        // We may be root here and allowed everything, so the answer is passed in.
+        let running = Running(Command::new("sleep").arg("60").spawn().unwrap());
+        let owner = ProcessIdentity::of(running.0.id());
+        assert!(matches!(judge(Err(rustix::io::Errno::PERM), owner), LockState::Unknown { .. }));
+        assert_eq!(judge(Ok(()), owner), LockState::Stale { why: StaleLock::OwnerNotABrowser });
+    }
+
+    #[test]
+    fn an_answering_socket_is_a_live_lock_on_any_host() {
+        let profile = tempfile::tempdir().unwrap();
+        let socket = profile.path().join("real-socket");
+        let _listener = UnixListener::bind(&socket).unwrap();
+        symlink(&socket, profile.path().join("SingletonSocket")).unwrap();
+        for target in [format!("elsewhere-{}", dead_pid()), format!("{}-{}", host(), dead_pid())] {
+            lock(profile.path(), &target);
+            assert_eq!(lock_state(profile.path()), LockState::Live { owner: None }, "{target}");
+        }
+    }
+}

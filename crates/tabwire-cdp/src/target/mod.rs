@@ -1,0 +1,4 @@
+//! Targets of one browser.
+
+pub(crate) mod registry;
+pub(crate) mod table;

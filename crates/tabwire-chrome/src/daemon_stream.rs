@@ -1,0 +1,149 @@
+//! The shim's connection to the daemon: one request for a browser, then messages until the browser ends. Two
+//! descriptors for CDP frames may be sent with the request.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use tabwire_api::api::{
+    CHROME_UPGRADE, ChromeOpened, ChromeOpening, ChromeWord, ErrorAnswer, SOCKET_HOST, VERSION_HEADER,
+};
+use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
+
+use crate::limits::OPEN_TIMEOUT;
+
+/// Longest message of the daemon: a failure with the last output lines of the browser.
+pub(super) const MESSAGE_BYTES: usize = 256 * 1024;
+use tabwire_client::{RequestError, connect, with_daemon};
+
+/// A connection to the daemon.
+#[derive(Debug)]
+pub(super) struct DaemonStream {
+    socket: UnixStream,
+    /// Bytes of an incomplete message.
+    read: Vec<u8>,
+}
+
+/// Requests a browser and waits for it. Starts the daemon if none runs, and replaces an older one.
+///
+/// # Errors
+/// When there is no daemon, or no browser.
+pub(super) fn open(
+    path: &Path,
+    opening: &ChromeOpening,
+    descriptors: Option<[BorrowedFd<'_>; 2]>,
+) -> Result<(DaemonStream, ChromeOpened), Failure> {
+    let mut stream = with_daemon(path, || DaemonStream::connect(path))?;
+    stream.send(opening, descriptors).map_err(|error| broken(&error))?;
+    match stream.next_message()? {
+        Some(ChromeWord::Opened(opened)) => {
+            // The next message comes when the browser ends, which may take days.
+            stream.socket.set_read_timeout(None).map_err(|error| broken(&error))?;
+            Ok((stream, opened))
+        }
+        Some(ChromeWord::Failed(failure)) => Err(failure),
+        _ => Err(broken(&io::ErrorKind::InvalidData.into())),
+    }
+}
+
+impl DaemonStream {
+    /// Connects, and waits until the daemon is ready for the request.
+    fn connect(path: &Path) -> Result<Self, RequestError> {
+        let mut socket = connect(path)?;
+        let failed = |error: io::Error| RequestError::Failed(broken(&error));
+        socket.set_read_timeout(Some(OPEN_TIMEOUT)).map_err(failed)?;
+        let request = format!(
+            "GET /v1/chrome HTTP/1.1\r\nHost: {SOCKET_HOST}\r\n{VERSION_HEADER}: {VERSION}\r\nConnection: Upgrade\r\n\
+             Upgrade: {CHROME_UPGRADE}\r\n\r\n"
+        );
+        socket.write_all(request.as_bytes()).map_err(failed)?;
+        let mut stream = Self { socket, read: Vec::new() };
+        let head = stream.read_until(b"\r\n\r\n").map_err(failed)?.unwrap_or_default();
+        if HttpHead::parse(&head).and_then(|head| head.status()) != Some(101) {
+            return Err(stream.refusal());
+        }
+        match stream.next_message() {
+            Ok(Some(ChromeWord::Ready {})) => Ok(stream),
+            Ok(_) => Err(failed(io::ErrorKind::InvalidData.into())),
+            Err(failure) => Err(RequestError::Failed(failure)),
+        }
+    }
+
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    /// The socket, and the bytes of an incomplete message.
+    pub(super) fn into_parts(self) -> (UnixStream, Vec<u8>) {
+        (self.socket, self.read)
+    }
+
+    /// Tells the daemon that the browser is no longer needed. The daemon still reports how it ends.
+    pub(super) fn detach(&self) {
+        // Fails only when the daemon is gone already.
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+
+    /// Waits for the daemon's next message; `None` when the daemon is gone.
+    ///
+    /// # Errors
+    /// When the message is invalid.
+    pub(super) fn next_message(&mut self) -> Result<Option<ChromeWord>, Failure> {
+        let Some(line) = self.read_until(b"\n").map_err(|error| broken(&error))? else { return Ok(None) };
+        serde_json::from_slice(&line).map(Some).map_err(|_| broken(&io::ErrorKind::InvalidData.into()))
+    }
+
+    /// The bytes up to and with a delimiter; `None` when the connection ends before.
+    fn read_until(&mut self, delimiter: &[u8]) -> io::Result<Option<Vec<u8>>> {
+        let mut buffer = [0; 4096];
+        loop {
+            if let Some(at) = self.read.windows(delimiter.len()).position(|bytes| bytes == delimiter) {
+                let rest = self.read.split_off(at + delimiter.len());
+                return Ok(Some(std::mem::replace(&mut self.read, rest)));
+            }
+            if self.read.len() > MESSAGE_BYTES {
+                return Err(io::ErrorKind::InvalidData.into());
+            }
+            match self.socket.read(&mut buffer) {
+                Ok(0) => return Ok(None),
+                Ok(count) => self.read.extend_from_slice(buffer.get(..count).unwrap_or_default()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends the request. The descriptors go with its first bytes.
+    fn send(&mut self, opening: &ChromeOpening, descriptors: Option<[BorrowedFd<'_>; 2]>) -> io::Result<()> {
+        let mut line = serde_json::to_vec(opening)?;
+        line.push(b'\n');
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if let Some(descriptors) = &descriptors {
+            ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        }
+        let sent =
+            rustix::net::sendmsg(&self.socket, &[IoSlice::new(&line)], &mut ancillary, SendFlags::empty())?;
+        self.socket.write_all(line.get(sent..).unwrap_or_default())
+    }
+
+    /// The failure that the daemon responded with instead of an upgrade.
+    fn refusal(&mut self) -> RequestError {
+        // The daemon keeps the connection open, so there is no end of file. Its body is one JSON object of depth two.
+        let body = self.read_until(b"}}").ok().flatten().unwrap_or_default();
+        match serde_json::from_slice::<ErrorAnswer>(&body) {
+            Ok(ErrorAnswer { error }) => RequestError::from_failure(error),
+            Err(_) => RequestError::Failed(broken(&io::ErrorKind::InvalidData.into())),
+        }
+    }
+}
+
+fn broken(error: &io::Error) -> Failure {
+    Failure::new(ErrorCode::Internal, format!("The daemon provided no browser: {error}."))
+        .with_remedy(Remedy::new("Run {} to see why.", [Step::command("tabwire daemon logs")]))
+}

@@ -1,0 +1,134 @@
+//! Port mode: the launcher connects to a debugging port with HTTP discovery and WebSockets. A lost browser is restarted
+//! at the next request.
+
+mod active_port;
+mod connection;
+mod discovery;
+mod http_request;
+mod link;
+mod page_connection;
+mod protocol;
+mod protocol_cache;
+mod replay_state;
+mod server;
+
+use std::os::fd::OwnedFd;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use tabwire_api::{ErrorCode, Failure};
+use tabwire_browser::DebuggingPipe;
+use tabwire_cdp::TaskGroup;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::active_port::ActivePort;
+use self::server::{Finish, PortServer};
+use super::frame_log::FrameLog;
+use super::plan::Plan;
+use crate::ShimEnvironment;
+use crate::limits::END_TIMEOUT;
+
+/// How long the browser may take to respond to a command of the shim.
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Time for the tasks of the server to stop.
+const TASKS_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Serves the launcher until it closes its browser or exits, or a recovery fails.
+///
+/// # Errors
+/// When the port is in use, the browser cannot be started, or a recovery fails.
+pub(super) fn run(
+    plan: Plan,
+    pipe: Option<DebuggingPipe>,
+    frames: Option<FrameLog>,
+    environment: &ShimEnvironment,
+) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .max_blocking_threads(8)
+        .enable_all()
+        .build()
+        .map_err(|error| port_failure("no runtime", &error))?;
+    let parent = watch_parent();
+    let paths = environment.paths.clone();
+    let done = runtime.block_on(async move {
+        let listener = bind(plan.port.unwrap_or(0)).await?;
+        let port = listener.local_addr().map(|address| address.port()).unwrap_or_default();
+        let tasks = TaskGroup::new();
+        let server = PortServer::open(plan, pipe, frames, paths, port, tasks.clone()).await?;
+        let _active_port = ActivePort::write(&server);
+        announce(&server);
+        tasks.start("port", discovery::serve(Arc::clone(&server), listener));
+        let finish = wait_for_end(&server, parent).await?;
+        server.close(END_TIMEOUT).await;
+        tasks.shutdown(TASKS_TIMEOUT).await;
+        Ok::<_, Failure>(finish)
+    });
+    // A blocking thread may still wait for the launcher to exit.
+    runtime.shutdown_background();
+    match done? {
+        Finish::Done => Ok(ExitCode::SUCCESS),
+        Finish::Failed(failure) => Err(failure),
+    }
+}
+
+async fn wait_for_end(server: &PortServer, parent: Option<OwnedFd>) -> Result<Finish, Failure> {
+    let listen = |kind| signal(kind).map_err(|error| port_failure("no signal handler", &error));
+    let mut terminate = listen(SignalKind::terminate())?;
+    let mut interrupt = listen(SignalKind::interrupt())?;
+    let mut hangup = listen(SignalKind::hangup())?;
+    tokio::select! {
+        finish = server.finished() => Ok(finish),
+        _ = terminate.recv() => Ok(Finish::Done),
+        _ = interrupt.recv() => Ok(Finish::Done),
+        _ = hangup.recv() => Ok(Finish::Done),
+        () = launcher_exited(server, parent) => Ok(Finish::Done),
+    }
+}
+
+/// Waits until the launcher has exited and no client is connected: after that, nothing would ever end the shim.
+async fn launcher_exited(server: &PortServer, parent: Option<OwnedFd>) {
+    let Some(parent) = parent else { return std::future::pending().await };
+    let watching = tokio::task::spawn_blocking(move || {
+        let mut fds = [PollFd::new(&parent, PollFlags::IN)];
+        while poll(&mut fds, None) == Err(Errno::INTR) {}
+    });
+    match watching.await {
+        Ok(()) => server.no_clients().await,
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// A descriptor that is readable when the parent process exits; `None` when it has exited already.
+#[cfg(target_os = "linux")]
+fn watch_parent() -> Option<OwnedFd> {
+    let parent = rustix::process::getppid().filter(|parent| !parent.is_init())?;
+    rustix::process::pidfd_open(parent, rustix::process::PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn watch_parent() -> Option<OwnedFd> {
+    None
+}
+
+async fn bind(port: u16) -> Result<TcpListener, Failure> {
+    TcpListener::bind(("127.0.0.1", port)).await.map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("Listening on 127.0.0.1:{port} failed: {error}."))
+            .with_remedy("Use another port, or 0 for any free one.")
+    })
+}
+
+/// Prints the line that launchers wait for.
+#[expect(clippy::print_stderr, reason = "launchers read this line from stderr")]
+fn announce(server: &PortServer) {
+    eprintln!("\nDevTools listening on {}", server.websocket(&server.authority()));
+}
+
+fn port_failure(reason: &str, error: &std::io::Error) -> Failure {
+    Failure::new(ErrorCode::Internal, format!("The debugging port cannot be served: {reason}: {error}."))
+}

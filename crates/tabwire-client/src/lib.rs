@@ -1,0 +1,11 @@
+//! Sends requests to the daemon over its socket, and starts or replaces the daemon on demand.
+
+mod interrupt;
+mod own_program;
+mod request;
+mod start;
+
+pub use interrupt::report_interrupts;
+pub use own_program::own_program;
+pub use request::{RequestError, connect, request, request_within};
+pub use start::{RELAY_VARIABLE, START_TIMEOUT, request_daemon, request_daemon_text, start, with_daemon};

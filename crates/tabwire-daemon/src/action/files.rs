@@ -1,0 +1,298 @@
+//! The files that one request may use: our own directories, and files below its declared roots.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use tabwire_api::{ErrorCode, Failure};
+use tabwire_engine::{FileKind, Files, NewFile, OutputDirectory, UploadFile};
+
+use crate::action::dangerous_extension::{HARMLESS, defused};
+use crate::action::output_dirs::fault;
+use crate::action::output_dirs::{OutputDirs, too_large};
+use crate::action::protected_path::{Wanted, is_protected_name, refuse_protected};
+use crate::action::root_directory::{FileSlot, RootDirectory};
+use crate::action::safe_name::safe_name;
+use crate::limits::{READ_BYTES, ROOTS};
+
+/// The file access of one request.
+#[derive(Debug)]
+pub(crate) struct RequestFiles {
+    dirs: Arc<OutputDirs>,
+    roots: Vec<PathBuf>,
+    working_directory: Option<PathBuf>,
+}
+
+/// Where a new file goes.
+enum Output {
+    /// At this path, which must be free.
+    Exact(FileSlot),
+    /// In this directory, under the first free name.
+    Inside(FileSlot),
+}
+
+impl RequestFiles {
+    /// Our own directories only.
+    pub(crate) fn own(dirs: &Arc<OutputDirs>) -> Self {
+        Self { dirs: Arc::clone(dirs), roots: Vec::new(), working_directory: None }
+    }
+
+    /// Our own directories and files below the roots. The default root is the working directory.
+    ///
+    /// # Errors
+    /// When a root is relative or there are too many.
+    pub(crate) fn below(
+        dirs: &Arc<OutputDirs>,
+        roots: Vec<PathBuf>,
+        working_directory: Option<PathBuf>,
+    ) -> Result<Self, Failure> {
+        if roots.len() > ROOTS {
+            return Err(Failure::new(ErrorCode::BadArgs, format!("More than {ROOTS} roots were declared.")));
+        }
+        let roots = if roots.is_empty() { working_directory.iter().cloned().collect() } else { roots };
+        let mut declared = roots.iter().chain(&working_directory);
+        if let Some(relative) = declared.find(|path| !path.is_absolute()) {
+            let message = format!("The directory {} is relative.", relative.display());
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Give an absolute path."));
+        }
+        Ok(Self { dirs: Arc::clone(dirs), roots, working_directory })
+    }
+
+    /// The root of a path, and the path below it.
+    fn find_root(&self, path: &Path) -> Result<(RootDirectory, PathBuf), Failure> {
+        if path.as_os_str().as_encoded_bytes().iter().any(u8::is_ascii_control) {
+            return Err(Failure::new(
+                ErrorCode::BadArgs,
+                format!("The path {path:?} has control characters."),
+            ));
+        }
+        let whole = match &self.working_directory {
+            Some(directory) => directory.join(path),
+            None => path.to_owned(),
+        };
+        if !whole.is_absolute() {
+            let message = format!("The path {} is relative.", path.display());
+            return Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Give an absolute path."));
+        }
+        for declared in &self.roots {
+            let root = RootDirectory::open(declared).map_err(|error| fault(declared, &error))?;
+            if let Some(below) = root.find_below(&whole) {
+                return Ok((root, below));
+            }
+        }
+        Err(self.outside(&whole))
+    }
+
+    fn outside(&self, path: &Path) -> Failure {
+        let message = format!("{} is not below a directory that was declared.", path.display());
+        let roots: Vec<String> = self.roots.iter().map(|root| root.display().to_string()).collect();
+        let hint = match &roots[..] {
+            [] => "No directory was declared; name one with `--root DIR`.".to_owned(),
+            roots => format!("Declared: {}. Name another with `--root DIR`.", roots.join(", ")),
+        };
+        Failure::new(ErrorCode::PolicyDenied, message).with_remedy(hint)
+    }
+
+    /// The location of a new file at a requested path. Creates missing directories.
+    fn output(&self, wanted: &Path) -> Result<Output, Failure> {
+        let (root, below) = self.find_root(wanted)?;
+        let told = |error: io::Error| fault(wanted, &error);
+        // The name does not matter for a directory; one has to be there.
+        let inside = |below: &Path| {
+            self.refuse_protected(&root, below, Wanted::Directory)?;
+            root.place(&below.join("file"), true).map(Output::Inside).map_err(told)
+        };
+        if below.as_os_str().is_empty() || wanted.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return inside(&below);
+        }
+        let above = below.parent().unwrap_or(Path::new(""));
+        self.refuse_protected(&root, above, Wanted::Directory)?;
+        if root.place(&below, false).is_ok_and(|place| place.is_directory()) {
+            return inside(&below);
+        }
+        self.refuse_protected(&root, &below, Wanted::File)?;
+        root.place(&below, true).map(Output::Exact).map_err(told)
+    }
+
+    /// Refuses a protected path, seen from its root and from the working directory: a root may itself be such a directory.
+    fn refuse_protected(&self, root: &RootDirectory, below: &Path, wanted: Wanted) -> Result<(), Failure> {
+        refuse_protected(below, wanted)?;
+        let working = self.working_directory.as_ref().and_then(|working| working.canonicalize().ok());
+        let from_there = working.and_then(|working| root.path().strip_prefix(working).ok());
+        match from_there {
+            Some(way) => refuse_protected(&way.join(below), wanted),
+            None => Ok(()),
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<(File, FileSlot), Failure> {
+        let (root, below) = self.find_root(path)?;
+        let place = root.place(&below, false).map_err(|error| fault(path, &error))?;
+        let file = place.open().map_err(|error| fault(path, &error))?;
+        Ok((file, place))
+    }
+
+    /// Creates a file at the requested path, or in our own directory.
+    fn put<T>(
+        &self,
+        kind: FileKind,
+        wanted: Option<&Path>,
+        name: &str,
+        mut take: impl FnMut(&FileSlot) -> io::Result<T>,
+    ) -> Result<(FileSlot, T), Failure> {
+        match wanted.map(|wanted| self.output(wanted)).transpose()? {
+            Some(Output::Exact(place)) => {
+                let taken = take(&place).map_err(|error| fault(&place.path(), &error))?;
+                Ok((place, taken))
+            }
+            // A page may have suggested the name.
+            Some(Output::Inside(place)) if is_protected_name(name) => {
+                self.dirs.with_free_name(&place, &format!("{name}{HARMLESS}"), take)
+            }
+            Some(Output::Inside(place)) => self.dirs.with_free_name(&place, name, take),
+            None => {
+                let directory = self.dirs.directory_of(kind)?;
+                let place = directory.place(Path::new(name), false);
+                let place = place.map_err(|error| fault(directory.path(), &error))?;
+                self.dirs.with_free_name(&place, name, take)
+            }
+        }
+    }
+}
+
+impl Files for RequestFiles {
+    fn write(
+        &self,
+        kind: FileKind,
+        wanted: Option<&Path>,
+        suggested_name: &str,
+        content: &[u8],
+    ) -> Result<PathBuf, Failure> {
+        let name = safe_name(suggested_name, "file");
+        let (place, mut file) = self.put(kind, wanted, &name, FileSlot::create)?;
+        file.write_all(content).map_err(|error| {
+            place.remove();
+            fault(&place.path(), &error)
+        })?;
+        Ok(place.path())
+    }
+
+    fn create(
+        &self,
+        kind: FileKind,
+        wanted: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<NewFile, Failure> {
+        let name = safe_name(suggested_name, "file");
+        let (place, file) = self.put(kind, wanted, &name, FileSlot::create)?;
+        Ok(NewFile { path: place.path(), content: Box::new(file) })
+    }
+
+    fn create_directory(
+        &self,
+        kind: FileKind,
+        wanted: Option<&Path>,
+        suggested_name: &str,
+    ) -> Result<Arc<dyn OutputDirectory>, Failure> {
+        let (root, below) = match wanted {
+            Some(wanted) => {
+                let (root, below) = self.find_root(wanted)?;
+                self.refuse_protected(&root, &below, Wanted::Directory)?;
+                (root, below)
+            }
+            None => (self.dirs.directory_of(kind)?, PathBuf::from(safe_name(suggested_name, "folder"))),
+        };
+        // Any file name: `place` creates the directories above it.
+        let place = root.place(&below.join("file"), true).map_err(|error| fault(&below, &error))?;
+        Ok(Arc::new(RequestFolder { place }))
+    }
+
+    fn check_input(&self, path: &Path) -> Result<PathBuf, Failure> {
+        self.open(path).map(|(_, place)| place.path())
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, Failure> {
+        let (file, _) = self.open(path)?;
+        let mut content = Vec::new();
+        // One byte more than allowed: the file may grow during the read.
+        file.take(READ_BYTES + 1).read_to_end(&mut content).map_err(|error| fault(path, &error))?;
+        let bytes = u64::try_from(content.len()).unwrap_or(u64::MAX);
+        if bytes > READ_BYTES { Err(too_large(path, bytes, READ_BYTES)) } else { Ok(content) }
+    }
+
+    fn offer_upload(&self, path: &Path) -> Result<UploadFile, Failure> {
+        let (mut file, place) = self.open(path)?;
+        self.dirs.offer(&mut file, path, place.name())
+    }
+
+    fn check_output(&self, wanted: &Path) -> Result<(), Failure> {
+        match self.output(wanted)? {
+            Output::Exact(place) if place.is_taken() => Err(fault(&place.path(), &Errno::EXIST.into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn download_directory(&self) -> PathBuf {
+        self.dirs.incoming()
+    }
+
+    fn store_download(
+        &self,
+        staged: &Path,
+        suggested_name: &str,
+        wanted: Option<&Path>,
+    ) -> Result<PathBuf, Failure> {
+        let from = self.dirs.find_download(staged)?;
+        let mut file = from.open().map_err(|error| fault(staged, &error))?;
+        rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR).map_err(|errno| fault(staged, &errno.into()))?;
+        let name = defused(&safe_name(suggested_name, "download"));
+        let (place, ()) = self.put(FileKind::Download, wanted, &name, |to| match from.move_to(to) {
+            // Another file system, or one without links.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                let mut copy = to.create()?;
+                let copied = io::copy(&mut file, &mut copy);
+                if copied.is_err() {
+                    to.remove();
+                }
+                copied?;
+                from.remove();
+                Ok(())
+            }
+            moved => moved,
+        })?;
+        Ok(place.path())
+    }
+
+    fn discard_download(&self, kept: &Path) {
+        if let Ok(place) = self.dirs.find_download(kept) {
+            place.remove();
+        }
+    }
+}
+
+/// An open output directory. It stays the same directory even if its path is replaced.
+#[derive(Debug)]
+struct RequestFolder {
+    /// Any name in it.
+    place: FileSlot,
+}
+
+impl OutputDirectory for RequestFolder {
+    fn path(&self) -> PathBuf {
+        self.place.path().parent().map(PathBuf::from).unwrap_or_default()
+    }
+
+    fn create(&self, name: &str) -> Result<NewFile, Failure> {
+        let place = self.place.beside(&safe_name(name, "file"));
+        let place = place.map_err(|error| fault(&self.path(), &error))?;
+        let file = place.create().map_err(|error| fault(&place.path(), &error))?;
+        Ok(NewFile { path: place.path(), content: Box::new(file) })
+    }
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

@@ -1,0 +1,165 @@
+//! The files that one request may read and write.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+struct Desk {
+    home: tempfile::TempDir,
+    files: RequestFiles,
+}
+
+fn desk() -> Desk {
+    let home = tempfile::tempdir().unwrap();
+    for directory in ["work", "other", "work/sub"] {
+        std::fs::create_dir(home.path().join(directory)).unwrap();
+    }
+    std::fs::write(home.path().join("other/secret"), "secret").unwrap();
+    std::fs::write(home.path().join("work/file.txt"), "mine").unwrap();
+    symlink(home.path().join("other"), home.path().join("work/away")).unwrap();
+    let dirs = Arc::new(OutputDirs::new(home.path().join("state")));
+    let files = RequestFiles::below(&dirs, Vec::new(), Some(home.path().join("work"))).unwrap();
+    Desk { home, files }
+}
+
+fn code(result: Result<impl Sized, Failure>) -> ErrorCode {
+    result.err().expect("refused").code
+}
+
+#[test]
+fn t30_only_plain_files_below_a_root_are_handed_out() {
+    let Desk { home, files } = desk();
+    let offered = files.offer_upload(Path::new("file.txt")).unwrap();
+    assert_eq!((offered.name.as_str(), offered.bytes), ("file.txt", 4));
+    // Swapped after it was checked: the browser still reads what was checked.
+    std::fs::remove_file(home.path().join("work/file.txt")).unwrap();
+    symlink(home.path().join("other/secret"), home.path().join("work/file.txt")).unwrap();
+    assert_eq!(std::fs::read_to_string(&offered.path).unwrap(), "mine");
+    for refused in ["../other/secret", "away/secret", "file.txt", "/etc/passwd", "sub/../../other/secret"] {
+        assert_eq!(code(files.offer_upload(Path::new(refused))), ErrorCode::PolicyDenied, "{refused}");
+        assert_eq!(code(files.read(Path::new(refused))), ErrorCode::PolicyDenied, "{refused}");
+    }
+    assert_eq!(code(files.check_input(Path::new("/dev/zero"))), ErrorCode::PolicyDenied);
+    let devices = RequestFiles::below(&files.dirs, vec!["/dev".into()], None).unwrap();
+    assert_eq!(code(devices.check_input(Path::new("/dev/zero"))), ErrorCode::PolicyDenied);
+    for missing in ["none", "sub", "a\nb"] {
+        assert_eq!(code(files.check_input(Path::new(missing))), ErrorCode::BadArgs, "{missing}");
+    }
+    let without_roots = RequestFiles::own(&files.dirs);
+    assert_eq!(code(without_roots.check_input(&home.path().join("work/sub"))), ErrorCode::PolicyDenied);
+    assert_eq!(code(without_roots.check_input(Path::new("relative"))), ErrorCode::BadArgs);
+    assert_eq!(code(RequestFiles::below(&files.dirs, vec!["a".into()], None)), ErrorCode::BadArgs);
+}
+
+#[test]
+fn t31_new_files_go_where_they_may_and_replace_nothing() {
+    let Desk { home, files } = desk();
+    let work = home.path().canonicalize().unwrap().join("work");
+    let write = |wish: Option<&str>| files.write(FileKind::Screenshot, wish.map(Path::new), "page.png", b"x");
+    let first = write(None).unwrap();
+    assert!(first.ends_with("state/screenshots/page.png"), "{first:?}");
+    assert!(write(None).unwrap().ends_with("state/screenshots/page-2.png"));
+    assert_eq!(write(Some("new/shot.png")).unwrap(), work.join("new/shot.png"));
+    assert_eq!(write(Some("sub")).unwrap(), work.join("sub/page.png"));
+    assert_eq!(write(Some("sub/")).unwrap(), work.join("sub/page-2.png"));
+    assert_eq!(write(Some(".")).unwrap(), work.join("page.png"));
+    assert_eq!(code(write(Some("new/shot.png"))), ErrorCode::BadArgs);
+    assert_eq!(code(files.check_output(Path::new("file.txt"))), ErrorCode::BadArgs);
+    files.check_output(Path::new("fresh.txt")).unwrap();
+    for refused in ["../out.png", "away/out.png", "/tmp/out.png", "away"] {
+        let code = code(write(Some(refused)));
+        assert!(matches!(code, ErrorCode::PolicyDenied | ErrorCode::BadArgs), "{refused}");
+        assert_eq!(std::fs::read_dir(home.path().join("other")).unwrap().count(), 1, "{refused}");
+    }
+    assert_eq!(std::fs::read_to_string(home.path().join("work/file.txt")).unwrap(), "mine");
+}
+
+#[test]
+fn t31_folders_are_made_below_roots_and_their_files_replace_nothing() {
+    let Desk { home, files } = desk();
+    let own = files.create_directory(FileKind::Capture, None, "a/b").unwrap();
+    assert!(own.path().starts_with(home.path().canonicalize().unwrap().join("state/captures")));
+    let wished = files.create_directory(FileKind::Capture, Some(Path::new("sub/new")), "x").unwrap();
+    wished.create("index.jsonl").unwrap().add(b"1").unwrap();
+    let path = home.path().join("work/sub/new/index.jsonl");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "1");
+    assert_eq!(code(wished.create("index.jsonl")), ErrorCode::BadArgs);
+    let inside = wished.create("../../up.txt").unwrap();
+    assert_eq!(inside.path.parent().unwrap(), wished.path());
+    for refused in ["../other/x", "away/x", "/tmp/x"] {
+        let code = code(files.create_directory(FileKind::Capture, Some(Path::new(refused)), "x"));
+        assert!(matches!(code, ErrorCode::PolicyDenied | ErrorCode::BadArgs), "{refused}");
+    }
+    let mut whole = files.create(FileKind::Trace, Some(Path::new("trace.json")), "x").unwrap();
+    whole.add(b"{").unwrap();
+    whole.add(b"}").unwrap();
+    assert_eq!(std::fs::read_to_string(home.path().join("work/trace.json")).unwrap(), "{}");
+}
+
+#[test]
+fn t31_downloads_are_kept_under_harmless_names() {
+    let Desk { home, files } = desk();
+    let staged = |content: &str| {
+        let path = files.download_directory().join("guid");
+        std::fs::write(&path, content).unwrap();
+        path
+    };
+    let kept = files.store_download(&staged("1"), "../../setup.exe", None).unwrap();
+    assert!(kept.ends_with("state/downloads/setup.exe.download"), "{kept:?}");
+    let mode = std::os::unix::fs::MetadataExt::mode(&kept.metadata().unwrap()) & 0o777;
+    assert_eq!(mode, 0o600);
+    let again = files.store_download(&staged("2"), "setup.exe", None).unwrap();
+    assert!(again.ends_with("setup.exe-2.download"), "{again:?}");
+    let wished = files.store_download(&again, "setup.exe", Some(Path::new("mine.exe"))).unwrap();
+    assert_eq!(std::fs::read_to_string(&wished).unwrap(), "2");
+    assert!(!again.exists() && wished.ends_with("work/mine.exe"));
+    assert_eq!(code(files.store_download(&kept, "a", Some(Path::new("../a")))), ErrorCode::PolicyDenied);
+    let stranger = home.path().join("other/secret");
+    assert_eq!(code(files.store_download(&stranger, "a", None)), ErrorCode::Internal);
+}
+
+#[test]
+fn m5_outputs_are_no_dot_files_no_tool_configuration_and_no_hooks() {
+    let Desk { home, files } = desk();
+    let work = home.path().join("work");
+    for directory in [".git/hooks", "build"] {
+        std::fs::create_dir_all(work.join(directory)).unwrap();
+    }
+    let staged = || {
+        let path = files.download_directory().join("guid");
+        std::fs::write(&path, "page").unwrap();
+        path
+    };
+    let write =
+        |files: &RequestFiles, wish: &str| files.write(FileKind::Body, Some(Path::new(wish)), "b", b"x");
+    let names = [
+        ".mcp.json",
+        ".envrc",
+        "tabwire.toml",
+        ".git/hooks/pre-commit",
+        ".git/",
+        "new/.vscode/tasks.json",
+        "Makefile",
+    ];
+    for wish in names {
+        let path = Path::new(wish);
+        assert_eq!(code(write(&files, wish)), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.create(FileKind::Har, Some(path), "a")), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.check_output(path)), ErrorCode::PolicyDenied, "{wish}");
+        assert_eq!(code(files.store_download(&staged(), "a", Some(path))), ErrorCode::PolicyDenied, "{wish}");
+    }
+    assert_eq!(
+        code(files.create_directory(FileKind::Capture, Some(Path::new(".x")), "x")),
+        ErrorCode::PolicyDenied
+    );
+    let from_hooks = RequestFiles::below(&files.dirs, vec![work.join(".git")], Some(work.clone())).unwrap();
+    assert_eq!(code(write(&from_hooks, ".git/info")), ErrorCode::PolicyDenied);
+    assert!(!work.join("new").exists(), "a refused output made a directory");
+    assert_eq!(std::fs::read_dir(work.join(".git/hooks")).unwrap().count(), 0);
+    assert!(
+        write(&files, "build").unwrap().ends_with("work/build/b"),
+        "a directory that is called like a file"
+    );
+    let kept = files.store_download(&staged(), "Makefile", Some(Path::new("build"))).unwrap();
+    assert!(kept.ends_with("work/build/Makefile.download"), "{kept:?}");
+}

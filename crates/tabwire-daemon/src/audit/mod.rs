@@ -1,0 +1,6 @@
+//! Rows of the audit log, from a request to its row.
+
+pub(crate) mod entry;
+pub(crate) mod parameters;
+pub(crate) mod results;
+pub(crate) mod writer;

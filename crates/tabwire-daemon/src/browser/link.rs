@@ -1,0 +1,124 @@
+//! The connection to one browser: frames in, frames out, and its keeper's connection if it has one.
+
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::path::PathBuf;
+
+use tabwire_api::UpstreamKind;
+use tabwire_browser::Claim;
+use tabwire_cdp::limits::BROWSER_MESSAGE_CEILING;
+use tabwire_cdp::{FrameSink, FrameSource, PipeSink, PipeSource, TransportError};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+use crate::hub::attachments::AttachmentList;
+
+/// A connection to one browser, ready for a hub.
+#[derive(Debug)]
+pub struct BrowserLink {
+    pub(crate) kind: UpstreamKind,
+    pub(crate) source: FrameSource,
+    pub(crate) sink: FrameSink,
+    pub(crate) keeper: Option<KeeperConnection>,
+    pub(crate) earlier_house: Option<String>,
+    /// Where downloads are staged. Absent when the browser may run on another machine.
+    pub(crate) staging: Option<PathBuf>,
+    /// The list of attachments, for browsers with the extension.
+    pub(crate) attachments: Option<AttachmentList>,
+}
+
+impl BrowserLink {
+    /// Takes over a launched browser's pipe.
+    ///
+    /// # Errors
+    /// When the descriptors are not usable.
+    pub fn from_claim(claim: Claim) -> Result<Self, TransportError> {
+        let source = PipeSource::resume(claim.from_browser, BROWSER_MESSAGE_CEILING)?;
+        let sink = PipeSink::resume(claim.to_browser)?;
+        let keeper = KeeperConnection::new(claim.control)
+            .map_err(|error| TransportError::io("taking over the keeper's line", &error))?;
+        Ok(Self {
+            kind: UpstreamKind::Pipe,
+            source: source.into(),
+            sink: sink.into(),
+            keeper: Some(keeper),
+            earlier_house: claim.control_session,
+            staging: None,
+            attachments: None,
+        })
+    }
+
+    /// The user's own browser, emulated in front of its extension.
+    pub(crate) fn of_extension(
+        (source, sink): (FrameSource, FrameSink),
+        attachments: AttachmentList,
+    ) -> Self {
+        let (keeper, earlier_house, staging) = (None, None, None);
+        let attachments = Some(attachments);
+        Self { kind: UpstreamKind::Extension, source, sink, keeper, earlier_house, staging, attachments }
+    }
+
+    /// A browser on Windows whose frames PowerShell relays.
+    pub(crate) fn of_relay((source, sink): (FrameSource, FrameSink)) -> Self {
+        let (keeper, earlier_house, staging, attachments) = (None, None, None, None);
+        Self { kind: UpstreamKind::Websocket, source, sink, keeper, earlier_house, staging, attachments }
+    }
+
+    /// Stages downloads of shared contexts in this directory.
+    #[must_use]
+    pub fn with_staging(mut self, directory: PathBuf) -> Self {
+        self.staging = Some(directory);
+        self
+    }
+
+    /// Connects to a browser that the daemon did not launch.
+    ///
+    /// # Errors
+    /// When it cannot be reached.
+    pub async fn attach(address: &str, headers: &[String]) -> Result<Self, TransportError> {
+        let mut map = http::HeaderMap::new();
+        for header in headers {
+            let bad =
+                || TransportError::BadUrl { detail: "a header is not of the form `Name: value`".to_owned() };
+            let (name, value) = header.split_once(':').ok_or_else(bad)?;
+            let name: http::HeaderName = name.trim().parse().map_err(|_| bad())?;
+            map.append(name, value.trim().parse().map_err(|_| bad())?);
+        }
+        let address = tabwire_cdp::WebSocketUrl::parse(address)?.with_headers(map)?;
+        let (source, sink) = address.connect().await?;
+        Ok(Self {
+            kind: UpstreamKind::Websocket,
+            source,
+            sink,
+            keeper: None,
+            earlier_house: None,
+            staging: None,
+            attachments: None,
+        })
+    }
+}
+
+/// The open connection to a keeper, which is our claim on its browser.
+#[derive(Debug)]
+pub(crate) struct KeeperConnection {
+    stream: UnixStream,
+}
+
+impl KeeperConnection {
+    fn new(stream: StdUnixStream) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream: UnixStream::from_std(stream)? })
+    }
+
+    /// Has the keeper save the id of our control session for the next daemon.
+    pub(crate) async fn note_control_session(&mut self, house: &str) -> std::io::Result<()> {
+        let line = serde_json::json!({"note": {"control_session": house}}).to_string();
+        self.stream.write_all(line.as_bytes()).await?;
+        self.stream.write_all(b"\n").await
+    }
+
+    /// Waits until the keeper is gone. Its replies are discarded.
+    pub(crate) async fn closed(&mut self) {
+        let mut buffer = [0; 512];
+        while matches!(self.stream.read(&mut buffer).await, Ok(read) if read > 0) {}
+    }
+}

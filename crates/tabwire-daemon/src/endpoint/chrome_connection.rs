@@ -1,0 +1,228 @@
+//! One connected Chrome shim: gets its browser, joins its launcher as a client, and releases the browser at the end.
+
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tabwire_api::api::{ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, PolicyProfile};
+use tabwire_api::{ClientId, ErrorCode, Failure, ProjectKey, SessionKey, SessionName};
+use tabwire_browser::{Display, Ownership};
+use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
+use tabwire_cdp::{PipeSink, PipeSource, TransportError};
+use tabwire_mux::{ClientOptions, OnLoss, Share};
+use tokio::net::UnixStream;
+use tokio::sync::oneshot;
+
+use crate::audit::entry::AuditEntry;
+use crate::browser::served::ServedBrowser;
+use crate::daemon::Daemon;
+use crate::endpoint::chrome::{Opening, closed_by_peer};
+use crate::http::caller::Caller;
+use crate::hub::client_guard::{ClientGuard, LeaveSignal};
+use crate::policy::cdp_guard::GuardedClient;
+
+/// A Chrome shim and its browser.
+#[derive(Debug)]
+pub(crate) struct ShimConnection {
+    daemon: Arc<Daemon>,
+    served: Arc<ServedBrowser>,
+    ownership: Ownership,
+    /// Its launcher as a client of the browser. Absent when the shim only keeps the browser open.
+    client: Option<Client>,
+}
+
+#[derive(Debug)]
+struct Client {
+    id: ClientId,
+    left: oneshot::Receiver<()>,
+    closed_browser: Arc<AtomicBool>,
+}
+
+impl ShimConnection {
+    /// Gets the browser and joins the launcher as its client.
+    pub(crate) async fn open(
+        daemon: &Arc<Daemon>,
+        opening: Opening,
+        caller: Caller,
+    ) -> Result<(Self, ChromeOpened), Failure> {
+        let Opening { message, descriptors } = opening;
+        let (browsers, wanted) = (Arc::clone(&daemon.browsers), message.clone());
+        let (served, ownership) =
+            daemon.run_to_completion(|_| async move { browsers.obtain_for_shim(&wanted).await }).await?;
+        served.shim_connections.fetch_add(1, Ordering::SeqCst);
+        let mut connection = Self { daemon: Arc::clone(daemon), served, ownership, client: None };
+        match connection.join(&message, descriptors, &caller).await {
+            Ok(client) => connection.client = client,
+            Err(failure) => {
+                connection.leave(true).await;
+                return Err(failure);
+            }
+        }
+        let opened = connection.describe(&message);
+        tracing::info!(ownership = %opened.ownership, profile = ?opened.profile, "a Chrome shim has its browser");
+        Ok((connection, opened))
+    }
+
+    async fn join(
+        &self,
+        message: &ChromeOpening,
+        descriptors: Vec<OwnedFd>,
+        caller: &Caller,
+    ) -> Result<Option<Client>, Failure> {
+        let mut descriptors = descriptors.into_iter();
+        let (Some(commands), Some(answers)) = (descriptors.next(), descriptors.next()) else {
+            return Ok(None);
+        };
+        let source =
+            PipeSource::new(commands, CLIENT_MESSAGE_CEILING).map_err(TransportError::into_failure)?;
+        let sink = PipeSink::new(answers).map_err(TransportError::into_failure)?;
+        let (key, profile) = self.find_rule().await?;
+        let guard = self.daemon.policy.guard(GuardedClient::CdpClient, profile, &key, self.served.ownership);
+        let on_loss = if message.outlives_browser { OnLoss::SendDetachEvents } else { OnLoss::Close };
+        let share = if message.sees_everything { Share::All } else { Share::Released };
+        let options = ClientOptions { share, on_loss, partition: None, guard: Some(guard) };
+        let client_info = caller.named(None, None);
+        AuditEntry::of_connect(&self.daemon.audit, key.clone(), client_info.clone(), None).finish(None).await;
+        let (sender, left) = oneshot::channel();
+        let closed_browser = Arc::new(AtomicBool::new(false));
+        let watch = LeaveSignal { closed_browser: Arc::clone(&closed_browser), _left: sender };
+        let name = client_info.program.clone().unwrap_or_else(|| "launcher".to_owned());
+        let disconnect = Some(AuditEntry::of_disconnect(&self.daemon.audit, key, client_info));
+        let place = ClientGuard { name, _permit: None, _disconnect: disconnect, watch: Some(watch) };
+        let joined = self.served.hub.join_guarded(source.into(), sink.into(), options, Some(place)).await;
+        let id = joined
+            .map_err(|gone| Failure::new(ErrorCode::BrowserGone, format!("The browser is gone: {gone}.")))?;
+        Ok(Some(Client { id, left, closed_browser }))
+    }
+
+    /// The policy for the launcher: that of a guarded session in the same browser, which has to admit CDP clients; else open.
+    async fn find_rule(&self) -> Result<(SessionKey, PolicyProfile), Failure> {
+        for session in self.daemon.sessions.all() {
+            if let Some(live) = session.find_live().await
+                && Arc::ptr_eq(&live.browser, &self.served)
+                && live.options.policy() == PolicyProfile::Guarded
+            {
+                self.daemon.policy.admit_cdp_client(&session.key, live.options.policy())?;
+                return Ok((session.key.clone(), PolicyProfile::Guarded));
+            }
+        }
+        Ok((session_key()?, PolicyProfile::Open))
+    }
+
+    fn describe(&self, message: &ChromeOpening) -> ChromeOpened {
+        let descriptor = self.served.descriptor.as_ref();
+        let address = self.served.address.as_ref();
+        let windows = self.served.windows.as_ref();
+        ChromeOpened {
+            ownership: if self.ownership.may_close() { "launched" } else { "attached" }.to_owned(),
+            browser: descriptor.map(|descriptor| descriptor.id.clone()),
+            product: descriptor
+                .and_then(|descriptor| descriptor.version.clone())
+                .or_else(|| address.and_then(|address| address.product().map(str::to_owned)))
+                .or_else(|| windows.and_then(|windows| windows.product.clone())),
+            executable: descriptor.map(|descriptor| descriptor.executable.clone()),
+            pid: descriptor
+                .map(|descriptor| descriptor.browser.pid())
+                .or_else(|| windows.and_then(|windows| i32::try_from(windows.pid).ok())),
+            debugging_port: address
+                .and_then(|address| address.expose().port())
+                .or_else(|| windows.map(|windows| windows.port)),
+            profile: descriptor
+                .map(|descriptor| descriptor.profile.clone())
+                .or_else(|| windows.map(|windows| windows.profile.clone().into()))
+                .or_else(|| message.profile.clone()),
+        }
+    }
+
+    /// Waits until the shim, its launcher, the browser or the daemon ends; returns what ended.
+    pub(crate) async fn stay(mut self, stream: &UnixStream) -> Option<ChromeEnd> {
+        let hub = self.served.hub.clone();
+        let client = self.client.take();
+        let identity = client.as_ref().map(|client| client.id);
+        let closed_browser = client.as_ref().map(|client| Arc::clone(&client.closed_browser));
+        let why = tokio::select! {
+            biased;
+            () = hub.gone() => ChromeEndReason::BrowserGone,
+            () = client_left(client) => ChromeEndReason::ClientLeft,
+            () = closed_by_peer(stream) => ChromeEndReason::ClientLeft,
+            () = self.daemon.tasks.stopping() => ChromeEndReason::DaemonEnds,
+        };
+        if let Some(identity) = identity {
+            hub.dismiss(identity).await;
+        }
+        let has_closed = closed_browser.is_some_and(|closed| closed.load(Ordering::SeqCst));
+        let why = if has_closed { ChromeEndReason::BrowserClosed } else { why };
+        let sentence = match why {
+            ChromeEndReason::BrowserGone => format!("{}.", hub.gone_reason()),
+            ChromeEndReason::ClientLeft => "The client has left.".to_owned(),
+            ChromeEndReason::BrowserClosed => "The client has closed its browser.".to_owned(),
+            ChromeEndReason::DaemonEnds => "The daemon ends.".to_owned(),
+        };
+        if why != ChromeEndReason::DaemonEnds {
+            self.leave(has_closed).await;
+        }
+        Some(ChromeEnd { why, sentence })
+    }
+
+    /// Releases the browser. The last user ends a launched browser, but a window stays open for its user unless the
+    /// launcher that opened it closed it.
+    async fn leave(self, has_closed: bool) {
+        let others = {
+            let _sharing = self.daemon.browsers.sharing.lock().await;
+            let others = self.served.remove_user();
+            let is_headless =
+                self.served.ownership.may_close() && self.served.display() == Some(Display::Headless);
+            let ends = is_headless || (has_closed && self.ownership.may_close()) || self.served.hub.is_gone();
+            if others == 0 && ends {
+                if let Err(failure) = self.daemon.browsers.stop(&self.served).await {
+                    tracing::warn!(%failure, "the browser of a Chrome shim did not end; its keeper will end it");
+                }
+                return;
+            }
+            others
+        };
+        // A browser on Windows is found again by its profile, and has no keeper.
+        if others == 0 && (!self.served.ownership.may_close() || self.served.windows.is_some()) {
+            return self.served.hub.detach().await;
+        }
+        if others == 0 {
+            self.park();
+        }
+    }
+
+    /// Keeps a browser with a window for the next client, until its user closes it.
+    fn park(self) {
+        let connected = self.daemon.mcp_clients.connect();
+        let (served, tasks) = (Arc::clone(&self.served), self.daemon.tasks.clone());
+        self.daemon.tasks.start("parked-browser", async move {
+            tokio::select! {
+                () = served.hub.gone() => {}
+                () = tasks.stopping() => {}
+            }
+            drop(connected);
+        });
+    }
+}
+
+impl Drop for ShimConnection {
+    fn drop(&mut self) {
+        self.served.shim_connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits until the launcher has disconnected or closed its browser.
+async fn client_left(client: Option<Client>) {
+    match client {
+        // Always an error: the sender is dropped with the client.
+        Some(client) => drop(client.left.await),
+        None => std::future::pending().await,
+    }
+}
+
+/// The session name of Chrome shims in the audit log.
+fn session_key() -> Result<SessionKey, Failure> {
+    let name = SessionName::new("chrome").map_err(|error| {
+        Failure::new(ErrorCode::Internal, format!("The session name `chrome` is invalid: {error}."))
+    })?;
+    Ok(SessionKey::new(ProjectKey::default(), name))
+}

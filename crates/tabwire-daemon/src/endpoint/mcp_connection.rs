@@ -1,0 +1,318 @@
+//! One MCP client. Its calls run as actions; its session, tabs and leases end with it.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::json;
+use tabwire_api::api::{ActionAnswer, ActionRequest, McpOpening};
+use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
+use tabwire_audit::{Filter, Reader};
+use tabwire_mcp::{Answering, Asking, Attendant, Backend, Permission};
+
+use crate::daemon::Daemon;
+use crate::http::caller::Caller;
+use crate::limits::{APPROVAL_DEADLINE, MCP_IMAGE_BYTES};
+use crate::policy::approvals::{
+    ApprovalDecision, ApprovalQueue, ApprovalRequest, ApprovalWatcher, PendingApproval,
+};
+use crate::session::Session;
+
+/// Longest part of the name of an MCP client before its number.
+const MCP_CLIENT_NAME_BYTES: usize = 40;
+
+/// How long each tab of a disconnected MCP client may take to close.
+const TAB_CLOSE_DEADLINE: Duration = Duration::from_millis(1_500);
+
+/// One MCP client.
+#[derive(Debug)]
+pub(crate) struct McpConnection {
+    daemon: Arc<Daemon>,
+    caller: Caller,
+    /// The request that every call starts from.
+    template: ActionRequest,
+    /// Whether the session outlives the client.
+    keeps_session: bool,
+    number: u64,
+    /// Its name, for leases and the audit log.
+    name: Mutex<ClientName>,
+    /// The tabs that it opened.
+    tabs: Mutex<HashSet<TabId>>,
+}
+
+impl McpConnection {
+    /// A client with a session of its own, unless the user named one.
+    pub(crate) fn new(daemon: Arc<Daemon>, caller: Caller, opening: &McpOpening) -> Result<Self, Failure> {
+        let number = daemon.mcp_clients.number();
+        let mut template = opening.request.clone();
+        if !opening.keeps_session {
+            template.session = temporary_name()?;
+        }
+        let name = template.client.clone().map_or_else(|| client_name("mcp", number), Ok)?;
+        Ok(Self {
+            daemon,
+            caller,
+            template,
+            keeps_session: opening.keeps_session,
+            number,
+            name: Mutex::new(name),
+            tabs: Mutex::default(),
+        })
+    }
+
+    fn name(&self) -> MutexGuard<'_, ClientName> {
+        self.name.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tabs(&self) -> MutexGuard<'_, HashSet<TabId>> {
+        self.tabs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session's open tabs, without waiting for anything.
+    fn open_tabs(&self) -> Vec<(TabId, Option<TabId>)> {
+        let session = self.daemon.sessions.find(&self.template.key());
+        let live = session.and_then(|session| session.peek_live().ok().flatten());
+        let tabs = live.map(|live| live.engine.list_tabs()).unwrap_or_default();
+        tabs.into_iter().map(|info| (info.tab, info.opener)).collect()
+    }
+
+    async fn run(&self, name: &str, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+        // In a session that ends with its client, all tabs are its own.
+        let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
+        let client = self.name().clone();
+        let used = request.tab;
+        let answered = self.daemon.act(name, request, &self.caller).await;
+        if self.keeps_session {
+            let used = used.or_else(|| answered.as_ref().ok().and_then(|answer| answer.tab));
+            self.record_tabs(&before, &client, used);
+        }
+        answered
+    }
+
+    /// Records which of the new tabs this client opened.
+    fn record_tabs(&self, before: &[(TabId, Option<TabId>)], client: &ClientName, used: Option<TabId>) {
+        let session = self.daemon.sessions.find(&self.template.key());
+        let place = session.and_then(|session| session.leases.find_tab(client));
+        let mut own = self.tabs();
+        for (tab, opener) in self.open_tabs() {
+            let is_new = !before.iter().any(|(known, _)| *known == tab);
+            let is_popup = opener.is_some_and(|opener| own.contains(&opener) || Some(opener) == used);
+            if is_new && (Some(tab) == place || is_popup) {
+                own.insert(tab);
+            }
+        }
+    }
+
+    /// Closes the client's tabs and ends its leases. The session goes on.
+    async fn leave_session(&self, session: &Session) {
+        let name = self.name().clone();
+        let own = std::mem::take(&mut *self.tabs());
+        if let Some(live) = session.find_live().await {
+            let tabs = live.engine.list_tabs();
+            let is_own = |tab: &TabId, opener: Option<TabId>| {
+                own.contains(tab) || opener.is_some_and(|opener| own.contains(&opener))
+            };
+            for info in tabs.iter().filter(|info| is_own(&info.tab, info.opener)) {
+                if let Err(failure) = live.engine.close_tab(info.tab, TAB_CLOSE_DEADLINE).await {
+                    tracing::info!(%failure, tab = %info.tab, "a tab of an MCP client did not close");
+                }
+            }
+        }
+        session.leases.forget(&name);
+    }
+
+    /// Ends the session that was created for the client, with its browser.
+    async fn end_session(&self) {
+        let request = ActionRequest { params: json!({}), ..self.request() };
+        let key = request.key();
+        let Some(session) = self.daemon.sessions.find(&key) else { return };
+        // Waits for a browser that is starting, so that it is ended too.
+        if session.find_live().await.is_some()
+            && let Err(failure) = self.daemon.act("close", request, &self.caller).await
+        {
+            tracing::warn!(%failure, session = %key, "the browser of an MCP client did not end");
+        }
+        self.daemon.sessions.forget(&key);
+        self.daemon.sessions.store().forget_record(&key);
+    }
+}
+
+impl Backend for McpConnection {
+    fn act<'a>(
+        &'a self,
+        name: &'a str,
+        request: ActionRequest,
+    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+        Box::pin(self.run(name, request))
+    }
+
+    fn policy_revision(&self) -> u64 {
+        self.daemon.policy.revision()
+    }
+
+    fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+        Box::pin(async move {
+            let unreadable = |error: std::io::Error| {
+                let message = format!("The image {} cannot be read: {error}.", path.display());
+                Failure::new(ErrorCode::Internal, message)
+            };
+            let size = tokio::fs::metadata(path).await.map_err(unreadable)?.len();
+            if size > MCP_IMAGE_BYTES {
+                return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+            }
+            tokio::fs::read(path).await.map_err(unreadable)
+        })
+    }
+
+    fn journal<'a>(
+        &'a self,
+        request: &'a ActionRequest,
+        rows: usize,
+    ) -> Answering<'a, Result<String, Failure>> {
+        let path = self.daemon.config.paths.audit_log();
+        let filter = Filter { session: Some(request.session.clone()), ..Filter::default() };
+        Box::pin(async move {
+            let count = u32::try_from(rows).unwrap_or(u32::MAX);
+            let read = tokio::task::spawn_blocking(move || Reader::open(&path)?.last(&filter, count)).await;
+            let rows = match read {
+                Ok(Ok(rows)) => rows,
+                Ok(Err(error)) => {
+                    let message = format!("The audit log cannot be read: {error}.");
+                    return Err(Failure::new(ErrorCode::Internal, message));
+                }
+                Err(_) => return Err(Failure::new(ErrorCode::Internal, "The audit log was not read.")),
+            };
+            let lines = rows.iter().map(|row| {
+                let origin = row.origin.as_deref().unwrap_or_default();
+                format!("{} {} {} {} {origin}", row.number, row.time, row.action, row.result)
+            });
+            Ok(lines.collect::<Vec<_>>().join("\n"))
+        })
+    }
+
+    fn progress(&self, request: &ActionRequest) -> Progress {
+        self.daemon.sessions.progress_of(&request.key())
+    }
+
+    fn request(&self) -> ActionRequest {
+        ActionRequest { client: Some(self.name().clone()), ..self.template.clone() }
+    }
+
+    fn attend(&self) -> Box<dyn Attendant> {
+        let queue = Arc::clone(&self.daemon.approvals);
+        let watcher = queue.watch_call();
+        Box::new(McpApprover { queue, watcher })
+    }
+
+    fn introduce(&self, name: &ClientName) {
+        // A name that the user gave is kept.
+        if self.template.client.is_none()
+            && let Ok(name) = client_name(name.as_str(), self.number)
+        {
+            *self.name() = name;
+        }
+    }
+
+    fn another(&self) -> Result<Arc<dyn Backend>, Failure> {
+        let opening = McpOpening {
+            request: self.template.clone(),
+            keeps_session: self.keeps_session,
+            ..McpOpening::default()
+        };
+        let daemon = Arc::clone(&self.daemon);
+        Ok(Arc::new(Self::new(daemon, self.caller.clone(), &opening)?))
+    }
+
+    fn leave(&self) -> Answering<'_, ()> {
+        Box::pin(async move {
+            if !self.keeps_session {
+                return self.end_session().await;
+            }
+            if let Some(session) = self.daemon.sessions.find(&self.template.key()) {
+                self.leave_session(&session).await;
+            }
+        })
+    }
+}
+
+/// Forwards the approval requests of one call to the MCP client, whose user answers them.
+struct McpApprover {
+    queue: Arc<ApprovalQueue>,
+    watcher: ApprovalWatcher,
+}
+
+impl Attendant for McpApprover {
+    fn call(&self) -> Option<CallNumber> {
+        self.watcher.call()
+    }
+
+    fn next(&self) -> Answering<'_, Asking> {
+        Box::pin(async move {
+            loop {
+                let pending = self.watcher.next(APPROVAL_DEADLINE).await;
+                if let Some(PendingApproval { id, request, .. }) = pending.into_iter().next() {
+                    let ApprovalRequest { who, session, action, site, capability, why, .. } = request;
+                    // The client chooses its name. In quotes it cannot pass for a part of the question.
+                    let message = format!(
+                        "{who:?} wants to use `{action}` on {site} in session {session}, which needs `{capability}`: {why}"
+                    );
+                    return Asking { id: id.to_string(), message };
+                }
+            }
+        })
+    }
+
+    fn answer(&self, id: &str, permission: Permission) {
+        let answer = match permission {
+            Permission::Once => ApprovalDecision::Once,
+            Permission::Session => ApprovalDecision::Session,
+            Permission::Always => ApprovalDecision::Always,
+            Permission::No => ApprovalDecision::No,
+        };
+        // Another watcher may have answered.
+        let _ = self.queue.answer(id, answer, "the MCP client");
+    }
+}
+
+/// Prefix of the names of temporary sessions. Twelve hexadecimal digits follow.
+const TEMPORARY: &str = "mcp-";
+
+/// Whether a session was created for an MCP client.
+pub(crate) fn is_temporary(name: &SessionName) -> bool {
+    let word = name.as_str().strip_prefix(TEMPORARY);
+    word.is_some_and(|word| word.len() == 12 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// A random name for a temporary session.
+fn temporary_name() -> Result<SessionName, Failure> {
+    let unusable = |what: String| Failure::new(ErrorCode::Internal, what);
+    let mut bytes = [0_u8; 6];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| unusable(format!("The system gives no randomness: {error}.")))?;
+    let word: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    SessionName::new(&format!("{TEMPORARY}{word}")).map_err(|error| unusable(format!("{error}.")))
+}
+
+/// The name of a client: the name it gives itself, and a number.
+fn client_name(name: &str, number: u64) -> Result<ClientName, Failure> {
+    let end = name.floor_char_boundary(name.len().min(MCP_CLIENT_NAME_BYTES));
+    ClientName::new(&format!("{}:{number}", &name[..end]))
+        .map_err(|error| Failure::new(ErrorCode::Internal, format!("{error}.")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_temporary_session_is_recognised_by_its_name() {
+        let name = temporary_name().expect("randomness");
+        assert!(is_temporary(&name), "{}", name.as_str());
+        for users in ["mcp-work", "mcp-0123456789ax", "mcp-0123456789abc", "default"] {
+            assert!(!is_temporary(&SessionName::new(users).expect("a name")), "{users}");
+        }
+        assert_eq!(client_name("claude-code", 3).expect("a name").as_str(), "claude-code:3");
+        assert!(client_name(&"x".repeat(500), 3).is_ok());
+    }
+}

@@ -1,0 +1,210 @@
+//! The connected browsers of the user, by install id.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step};
+use tabwire_cdp::{TaskGroup, UnauthenticatedPeers};
+use tabwire_extension::BrowserStats;
+use tabwire_extension::link_message::{BrowserState, Hello};
+use tokio::sync::{mpsc, watch};
+
+use crate::extension::browser::{Ends, ExtensionBrowser, ExtensionCommand, ExtensionFacts};
+use crate::extension::notifications::{NotificationSources, Notifications, Refusals, add_refusal};
+use crate::extension::task::ExtensionTask;
+use crate::limits::{EXTENSIONS, UNPROVED_CONNECTIONS};
+
+/// Commands in the queue of a browser's task.
+const COMMANDS: usize = 16;
+
+/// Messages of a browser's user that may wait.
+const WORDS: usize = 16;
+
+/// The user's own browsers.
+#[derive(Debug)]
+pub(crate) struct ExtensionRegistry {
+    key: PathBuf,
+    tasks: TaskGroup,
+    browsers: Mutex<BTreeMap<String, ExtensionBrowser>>,
+    /// Counts connects, for waiting commands.
+    arrivals: watch::Sender<u64>,
+    sources: NotificationSources,
+    refusals: Refusals,
+    unproved: Arc<UnauthenticatedPeers>,
+}
+
+impl ExtensionRegistry {
+    pub(crate) fn new(key: PathBuf, tasks: TaskGroup, sources: NotificationSources) -> Self {
+        let (arrivals, refusals) = (watch::Sender::new(0), Refusals::default());
+        let unproved = UnauthenticatedPeers::new(UNPROVED_CONNECTIONS);
+        Self { key, tasks, browsers: Mutex::default(), arrivals, sources, refusals, unproved }
+    }
+
+    /// Unauthenticated websockets.
+    pub(crate) fn unproved(&self) -> &Arc<UnauthenticatedPeers> {
+        &self.unproved
+    }
+
+    /// Shows a refusal to the user of a browser.
+    pub(crate) fn add_refusal(&self, install: &str, refusal: Value) {
+        add_refusal(&self.refusals, install, refusal);
+    }
+
+    pub(super) const fn tasks(&self) -> &TaskGroup {
+        &self.tasks
+    }
+
+    pub(crate) fn key_file(&self) -> &Path {
+        &self.key
+    }
+
+    fn browsers(&self) -> MutexGuard<'_, BTreeMap<String, ExtensionBrowser>> {
+        let mut browsers = self.browsers.lock().unwrap_or_else(PoisonError::into_inner);
+        browsers.retain(|_, browser| !browser.commands.is_closed());
+        browsers
+    }
+
+    /// Adds an authenticated extension. The same install replaces its earlier connection.
+    pub(crate) async fn arrived(&self, hello: &Hello, present: BrowserState, ends: Ends) {
+        let known = self.browsers().get(&hello.install).filter(|known| known.run == present.run).cloned();
+        let line = match known {
+            None => Some((present, ends)),
+            Some(known) => {
+                let sent = known.commands.send(ExtensionCommand::Reconnect(Box::new((present, ends)))).await;
+                sent.err().and_then(|unsent| match unsent.0 {
+                    ExtensionCommand::Reconnect(line) => Some(*line),
+                    _ => None,
+                })
+            }
+        };
+        if let Some((present, ends)) = line {
+            self.begin(hello, present, ends);
+        }
+        self.arrivals.send_modify(|count| *count += 1);
+    }
+
+    fn begin(&self, hello: &Hello, present: BrowserState, ends: Ends) {
+        let (commands, receiver) = mpsc::channel(COMMANDS);
+        let (counters, holdings) = watch::channel(BrowserStats::default());
+        let browser = ExtensionBrowser::new(hello, &present.run, commands, holdings);
+        let mut browsers = self.browsers();
+        if browsers.len() >= EXTENSIONS && !browsers.contains_key(&hello.install) {
+            tracing::warn!("too many browsers are connected; one was refused");
+            return;
+        }
+        let (words, heard) = mpsc::channel(WORDS);
+        let notifications = Notifications::new(self.sources.clone(), &browser, heard, &self.refusals);
+        browsers.insert(hello.install.clone(), browser);
+        let task = ExtensionTask::new(hello.browser.clone(), &present, ends, receiver, words, counters);
+        self.tasks.start("extension", task.run());
+        self.tasks.start("extension-notifications", notifications.run());
+    }
+
+    /// Waits for the browser of that name to connect and answer.
+    pub(crate) async fn choose(
+        &self,
+        name: Option<&str>,
+        timeout: Duration,
+    ) -> Result<ExtensionBrowser, Failure> {
+        let deadline = tokio::time::Instant::now() + timeout;
+        let mut arrivals = self.arrivals.subscribe();
+        loop {
+            arrivals.mark_unchanged();
+            if let Some(browser) = self.find(name)? {
+                if browser.answers().await {
+                    return Ok(browser);
+                }
+                tracing::info!(install = %browser.install, "an extension did not answer in time");
+            }
+            let silent = self.find(name)?.is_some();
+            let next = tokio::time::timeout_at(deadline, async {
+                // A silent extension may be slow, and is probed again.
+                if !silent {
+                    let _ = arrivals.changed().await;
+                }
+            });
+            if next.await.is_err() || tokio::time::Instant::now() >= deadline {
+                return Err(not_connected(name));
+            }
+        }
+    }
+
+    /// The only browser that answers now; `None` when none does, and an error when there are several.
+    pub(crate) async fn find_responsive(&self) -> Result<Option<ExtensionBrowser>, Failure> {
+        let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
+        let answers = futures_util::future::join_all(all.iter().map(ExtensionBrowser::answers)).await;
+        let mut there: Vec<ExtensionBrowser> = all
+            .into_iter()
+            .zip(answers)
+            .filter(|(_, answers)| *answers)
+            .map(|(browser, _)| browser)
+            .collect();
+        if there.len() > 1 {
+            return Err(several(&there));
+        }
+        Ok(there.pop())
+    }
+
+    fn find(&self, name: Option<&str>) -> Result<Option<ExtensionBrowser>, Failure> {
+        let browsers = self.browsers();
+        let mut fitting = browsers.values().filter(|browser| name.is_none_or(|name| browser.is_called(name)));
+        let first = fitting.next().cloned();
+        if fitting.next().is_none() {
+            return Ok(first);
+        }
+        Err(several(&browsers.values().cloned().collect::<Vec<_>>()))
+    }
+
+    /// The connected browsers, for the status command.
+    pub(crate) async fn list(&self) -> Vec<Value> {
+        let all: Vec<ExtensionBrowser> = self.browsers().values().cloned().collect();
+        let facts = futures_util::future::join_all(all.iter().map(ExtensionBrowser::facts)).await;
+        let describe = |(one, facts): (&ExtensionBrowser, Option<ExtensionFacts>)| {
+            let now = *one.holdings.borrow();
+            json!({
+                "install": one.install, "browser": one.name, "product": one.product, "version": one.version,
+                "standing": facts,
+                "tabs": now.tabs, "attached": now.attached, "attaches": now.attaches, "dropped_events": now.dropped_events,
+            })
+        };
+        all.iter().zip(facts).map(describe).collect()
+    }
+
+    /// Disconnects all browsers. To connect again they need the new key.
+    pub(crate) async fn dismiss_all(&self) -> usize {
+        let all: Vec<ExtensionBrowser> = std::mem::take(&mut *self.browsers()).into_values().collect();
+        for browser in &all {
+            // The task may have ended.
+            let _ = browser.commands.send(ExtensionCommand::Dismiss).await;
+        }
+        all.len()
+    }
+}
+
+fn several(browsers: &[ExtensionBrowser]) -> Failure {
+    let list: Vec<String> =
+        browsers.iter().map(|one| format!("{} ({})", short(&one.install), one.name)).collect();
+    let message = format!("{} of your browsers are connected: {}.", list.len(), list.join(", "));
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(Remedy::new(
+        "Choose one by a prefix of its id: {}.",
+        [Step::command("tabwire connect extension:ID")],
+    ))
+}
+
+fn short(install: &str) -> &str {
+    install.get(..8).unwrap_or(install)
+}
+
+fn not_connected(name: Option<&str>) -> Failure {
+    let message = match name {
+        None => "No browser of yours is connected through the Tabwire extension.".to_owned(),
+        Some(name) => format!("No browser called {name} is connected through the Tabwire extension."),
+    };
+    Failure::new(ErrorCode::ExtensionDisconnected, message).with_remedy(Remedy::new(
+        "Start the browser and run {}. {} sets it up.",
+        [Step::command("tabwire extension status"), Step::command("tabwire extension install")],
+    ))
+}

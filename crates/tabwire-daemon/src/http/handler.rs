@@ -1,0 +1,234 @@
+//! The handlers of the routes.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http::{Request, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body, Incoming};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use tabwire_api::api::{StatusAnswer, VERSION_HEADER};
+use tabwire_api::{ErrorCode, Failure, Remedy, Step, VERSION};
+use tabwire_engine::catalogue;
+
+use crate::daemon::{Daemon, Ending};
+use crate::http::caller::Caller;
+use crate::http::gate::{Admitted, Transport};
+use crate::http::route::RouteName;
+use crate::http::server::{HttpResponse, failed, failed_with, json as json_response, page};
+use crate::limits::{BODY_BYTES, BODY_DEADLINE};
+use crate::log::sink::lost_log_lines;
+use crate::session::status::STOPPED;
+
+const DEMO: &str = include_str!("../../../../web/demo.html");
+
+impl Daemon {
+    pub(crate) async fn handle(
+        self: &Arc<Self>,
+        admitted: Admitted,
+        request: Request<Incoming>,
+        transport: Transport,
+    ) -> HttpResponse {
+        if let Err(failure) = check_version(&request, transport, admitted.route.name) {
+            return failed(&failure);
+        }
+        let handled = match admitted.route.name {
+            RouteName::Demo => Ok(demo()),
+            RouteName::Live => Ok(live()),
+            RouteName::Cdp => self.cdp.accept(&admitted.scope, request).await,
+            RouteName::JsonVersion => self.cdp.json_version(&admitted.scope, &request).await,
+            RouteName::JsonList => self.cdp.json_list(&admitted.scope, &request).await,
+            RouteName::ClientSlot => self.cdp.client_slot(&admitted.scope, &request).await,
+            RouteName::Actions => Ok(json_response(StatusCode::OK, &catalogue())),
+            RouteName::Action => {
+                let name = admitted.variable.unwrap_or_default();
+                let caller = caller_of(&request);
+                match read_body(request).await {
+                    Ok(body) => self
+                        .act(&name, body, &caller)
+                        .await
+                        .map(|response| json_response(StatusCode::OK, &response)),
+                    Err(error) => return error.response(),
+                }
+            }
+            RouteName::Complete => Ok(json_response(StatusCode::OK, &self.sessions.completions(&request))),
+            RouteName::Progress => Ok(json_response(StatusCode::OK, &self.sessions.progress(&request))),
+            RouteName::Status => Ok(json_response(StatusCode::OK, &self.status().await)),
+            RouteName::CdpUrl => match read_body(request).await {
+                Ok(body) => {
+                    self.cdp.urls(body).await.map(|response| json_response(StatusCode::OK, &response))
+                }
+                Err(error) => return error.response(),
+            },
+            RouteName::Extension => self.extensions.accept(request),
+            RouteName::ExtensionStatus => {
+                self.extensions.handle(admitted.variable.as_deref(), self.port).await
+            }
+            RouteName::Policy => return self.handle_policy(&admitted, request, transport).await,
+            RouteName::McpStream => self.accept_mcp(request),
+            RouteName::ChromeStream => self.accept_shim(request),
+            RouteName::Mcp => match read_bytes(request).await {
+                Ok(request) => return self.handle_mcp(request, &admitted.scope).await,
+                Err(error) => return error.response(),
+            },
+            RouteName::Drain => {
+                self.end(Ending::Drain);
+                Ok(json_response(StatusCode::OK, &json!({"draining": true})))
+            }
+            RouteName::Stop => self.stop().await,
+        };
+        handled.unwrap_or_else(|failure| failed(&failure))
+    }
+
+    /// Ends every browser and then the daemon.
+    async fn stop(self: &Arc<Self>) -> Result<HttpResponse, Failure> {
+        let stopped = self.run_to_completion(|daemon| async move {
+            let stopped = daemon.stop_all().await;
+            daemon.end(Ending::Stop);
+            Ok(stopped)
+        });
+        let browsers = stopped.await?;
+        Ok(json_response(StatusCode::OK, &json!({"stopped": true, "browsers": browsers})))
+    }
+
+    async fn handle_policy(
+        self: &Arc<Self>,
+        admitted: &Admitted,
+        request: Request<Incoming>,
+        transport: Transport,
+    ) -> HttpResponse {
+        let (verb, caller) = (admitted.variable.as_deref().unwrap_or_default(), caller_of(&request));
+        match read_body(request).await {
+            Ok(body) => match self.policy_api.handle(verb, body, &caller, transport).await {
+                Ok(response) => json_response(StatusCode::OK, &response),
+                Err(failure) => failed(&failure),
+            },
+            Err(error) => error.response(),
+        }
+    }
+
+    async fn status(&self) -> StatusAnswer {
+        let all = self.sessions.all();
+        let mut sessions = join_all(all.iter().map(|session| session.status(false))).await;
+        sessions.retain(|status| status.state != STOPPED);
+        StatusAnswer {
+            version: VERSION.to_owned(),
+            pid: std::process::id(),
+            port: self.port,
+            uptime_seconds: self.since.elapsed().as_secs(),
+            sessions,
+            lost_log_lines: lost_log_lines(),
+            stand_ins: self.browsers.list_for_shims(),
+        }
+    }
+}
+
+/// The client that sent a request, as its connection knows it.
+pub(crate) fn caller_of(request: &Request<Incoming>) -> Caller {
+    request.extensions().get::<Caller>().cloned().unwrap_or_else(Caller::at_port)
+}
+
+/// The value of a query parameter. Our names and values need no decoding.
+pub(crate) fn query_value<'a>(request: &'a Request<Incoming>, name: &str) -> Option<&'a str> {
+    let pairs = request.uri().query()?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// Refuses a client of another version. A newer one then replaces this daemon.
+///
+/// Exception: the process of an MCP client may run for days, so an older one of the same minor version is served.
+fn check_version(request: &Request<Incoming>, transport: Transport, route: RouteName) -> Result<(), Failure> {
+    let asked = request.headers().get(VERSION_HEADER).and_then(|value| value.to_str().ok());
+    let Some(theirs) = asked.filter(|_| transport == Transport::Socket) else { return Ok(()) };
+    let drains = request.uri().path().starts_with("/v1/daemon/");
+    if drains || theirs == VERSION {
+        return Ok(());
+    }
+    let (their_number, own_number) = (parse_version(theirs), parse_version(VERSION));
+    let newer = their_number > own_number;
+    if !newer && route == RouteName::McpStream && their_number.get(..2) == own_number.get(..2) {
+        return Ok(());
+    }
+    let message = format!("The daemon is version {VERSION}, the caller {theirs}.");
+    let failure = if newer {
+        Failure::new(ErrorCode::DaemonOlder, message).with_remedy(
+            "Stop the daemon through `/v1/daemon/stop` and start the newer one; browsers keep running.",
+        )
+    } else {
+        Failure::new(ErrorCode::VersionMismatch, message).with_remedy(Remedy::new(
+            "A newer daemon runs. Use the newer tabwire, or run {} first.",
+            [Step::command("tabwire daemon stop")],
+        ))
+    };
+    Err(failure)
+}
+
+fn parse_version(text: &str) -> Vec<u64> {
+    let numbers = text.split(['-', '+']).next().unwrap_or_default();
+    numbers.split('.').map(|part| part.parse().unwrap_or(0)).collect()
+}
+
+/// The liveness response: the only one without a credential, besides the demo page (T45).
+fn live() -> HttpResponse {
+    page(StatusCode::OK, "text/plain; charset=utf-8", "default-src 'none'", Bytes::from_static(b"ok"))
+}
+
+fn demo() -> HttpResponse {
+    let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; form-action 'none'";
+    page(StatusCode::OK, "text/html; charset=utf-8", policy, Bytes::from_static(DEMO.as_bytes()))
+}
+
+/// Why a body cannot be used.
+#[derive(Debug)]
+enum BodyError {
+    TooLarge,
+    TooSlow,
+    Broken(String),
+    Invalid(serde_json::Error),
+}
+
+impl BodyError {
+    fn response(&self) -> HttpResponse {
+        let wrong = |what: String| Failure::new(ErrorCode::BadArgs, what);
+        match self {
+            Self::TooLarge => {
+                let failure = wrong("The body is too large and was not read.".to_owned())
+                    .with_remedy(format!("Send at most {BODY_BYTES} bytes."));
+                failed_with(StatusCode::PAYLOAD_TOO_LARGE, &failure)
+            }
+            Self::TooSlow => {
+                let message = format!("The body did not arrive in {} s.", BODY_DEADLINE.as_secs());
+                failed_with(StatusCode::REQUEST_TIMEOUT, &Failure::new(ErrorCode::Timeout, message))
+            }
+            Self::Broken(error) => failed(&wrong(format!("The body could not be read: {error}."))),
+            Self::Invalid(error) => failed(&wrong(format!("The body is not a valid request: {error}."))),
+        }
+    }
+}
+
+/// Reads a body of bounded size in bounded time. One that is announced as too large is not read at all (F15).
+async fn read_body<T: DeserializeOwned>(request: Request<Incoming>) -> Result<T, BodyError> {
+    let request = read_bytes(request).await?;
+    serde_json::from_slice(request.body()).map_err(BodyError::Invalid)
+}
+
+async fn read_bytes(request: Request<Incoming>) -> Result<Request<Bytes>, BodyError> {
+    let (head, body) = request.into_parts();
+    let limit = u64::try_from(BODY_BYTES).unwrap_or(u64::MAX);
+    if body.size_hint().lower() > limit {
+        return Err(BodyError::TooLarge);
+    }
+    let reading = Limited::new(body, BODY_BYTES).collect();
+    let read = tokio::time::timeout(BODY_DEADLINE, reading).await.map_err(|_| BodyError::TooSlow)?;
+    let body = read.map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            BodyError::TooLarge
+        } else {
+            BodyError::Broken(error.to_string())
+        }
+    })?;
+    Ok(Request::from_parts(head, body.to_bytes()))
+}

@@ -1,0 +1,10 @@
+//! HTTP on the socket and the port: accepting, the gate, routes and their handlers.
+
+pub(crate) mod authority;
+pub(crate) mod caller;
+pub(crate) mod gate;
+pub(crate) mod handler;
+pub(crate) mod listener;
+pub(crate) mod route;
+pub(crate) mod server;
+pub(crate) mod token;

@@ -1,0 +1,4 @@
+//! The daemon log.
+
+pub(crate) mod file;
+pub(crate) mod sink;

@@ -1,0 +1,387 @@
+//! Every method of the table against five pages, two requests and every single grant, over a browser that is made up.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+use tabwire_api::ClientId;
+use tabwire_mux::{ClientOptions, Mux, Output, SharedGuard};
+use tabwire_policy::{
+    Capability, Effect, EntryKind, EventReach, GrantTerm, MethodRule, Profile, Reach, Site,
+};
+
+use crate::paths::Paths;
+use crate::policy::cdp_guard::{CommandGuard, GuardedClient};
+use crate::policy::store::PolicyStore;
+
+const CLIENT: ClientId = ClientId(1);
+
+/// The page a command is sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Page {
+    /// Of the site that was granted.
+    Granted,
+    /// Of another site.
+    Ungranted,
+    /// Granted, with a frame of another origin in the same process.
+    NearFrame,
+    /// Granted, with a frame of another site in another process.
+    FarFrame,
+    /// `about:blank`.
+    Blank,
+}
+
+const PAGES: [Page; 5] = [Page::Granted, Page::Ungranted, Page::NearFrame, Page::FarFrame, Page::Blank];
+
+/// The rules, in the order in which they hold.
+fn is_allowed(page: Page, is_cdp: bool, method: &str, is_own_request: bool) -> bool {
+    let MethodRule { reach, effect } = MethodRule::of(method);
+    match (reach, page) {
+        // To say no to a dialog, and to let a held request go on or end it, is allowed always.
+        _ if LET_GO.contains(&method) => true,
+        (Reach::Setting, _) => true,
+        // No stream and no history entry was told to the client.
+        (Reach::Refused | Reach::EverySite | Reach::Stream, _) => false,
+        (Reach::Navigation, _) => is_cdp && method != "Page.navigateToHistoryEntry",
+        (Reach::Request, _) => is_cdp && is_own_request,
+        (_, Page::Blank) => effect == Effect::Reads,
+        (_, Page::Granted) => is_cdp,
+        (_, Page::Ungranted) => false,
+        (_, Page::NearFrame) => is_cdp && reach == Reach::Frame,
+        (_, Page::FarFrame) => is_cdp && reach != Reach::Page,
+    }
+}
+
+const LET_GO: &[&str] = &[
+    "Fetch.continueRequest",
+    "Fetch.continueResponse",
+    "Fetch.continueWithAuth",
+    "Fetch.failRequest",
+    "Page.handleJavaScriptDialog",
+];
+
+/// A mux with one guarded client on one page, driven by hand.
+struct Bench {
+    mux: Mux,
+    page: Page,
+    now: Instant,
+    sessions: usize,
+    /// Commands of the client that the browser was sent and has not answered: id, method.
+    held: Vec<(Value, String)>,
+    is_holding: bool,
+    inbox: Vec<Value>,
+    last: i64,
+    _home: tempfile::TempDir,
+}
+
+fn session(number: usize) -> String {
+    format!("S{number}")
+}
+
+impl Bench {
+    fn new(page: Page, grant: Capability) -> Self {
+        let home = tempfile::tempdir().expect("a directory");
+        let paths = Paths::below(home.path());
+        for directory in [&paths.config, &paths.state] {
+            std::fs::create_dir_all(directory).expect("a directory");
+        }
+        let store = Arc::new(PolicyStore::open(&paths).expect("a store"));
+        let stance =
+            EntryKind::Grant { capabilities: [grant].into_iter().collect(), term: GrantTerm::Always };
+        let site = Site::parse("https://a.example").expect("a site");
+        store.change(|ledger, now| ledger.add(site, stance, now, "a test")).expect("granted");
+        let guard =
+            CommandGuard::new(store, GuardedClient::CdpClient, Profile::Guarded, "s".to_owned(), true);
+        let now = Instant::now();
+        let mut bench = Self {
+            mux: Mux::new(),
+            page,
+            now,
+            sessions: 0,
+            held: Vec::new(),
+            is_holding: false,
+            inbox: Vec::new(),
+            last: 0,
+            _home: home,
+        };
+        bench.mux.start(None, now);
+        let guard = Some(SharedGuard(Arc::new(guard)));
+        bench.mux.client_joined(CLIENT, ClientOptions { guard, ..ClientOptions::default() }, now);
+        bench.pump();
+        bench.open_page();
+        bench
+    }
+
+    fn url(&self) -> &'static str {
+        match self.page {
+            Page::Ungranted => "https://b.example/CANARY",
+            Page::Blank => "about:blank",
+            _ => "https://a.example/x",
+        }
+    }
+
+    fn info(&self) -> Value {
+        let title = if self.page == Page::Ungranted { "CANARY" } else { "" };
+        json!({"targetId": "T", "type": "page", "title": title, "url": self.url(), "attached": true})
+    }
+
+    fn tree(&self) -> Value {
+        let mut tree = json!({"frame": {"id": "T", "url": self.url()}, "resources": []});
+        if self.page == Page::NearFrame {
+            let frame =
+                json!({"id": "F", "parentId": "T", "url": "https://v.a.example/CANARY", "name": "CANARY"});
+            tree["childFrames"] =
+                json!([{"frame": frame, "resources": [{"url": "https://v.a.example/CANARY"}]}]);
+        }
+        tree
+    }
+
+    /// The house is session 1, the client's root session 2; the page is attached to by both.
+    fn open_page(&mut self) {
+        let attached =
+            |id: &str, info: Value| json!({"sessionId": id, "targetInfo": info, "waitingForDebugger": false});
+        self.event(&session(1), "Target.attachedToTarget", attached("H", self.info()));
+        if self.page == Page::FarFrame {
+            let info = json!({"targetId": "I", "type": "iframe", "title": "CANARY", "url": "https://b.example/CANARY",
+                              "parentId": "T", "parentFrameId": "T", "attached": false});
+            self.event(&session(1), "Target.targetCreated", json!({"targetInfo": info}));
+        }
+        self.event(&session(2), "Target.attachedToTarget", attached("C", self.info()));
+        let contexts = [(1, "T"), (7, if self.page == Page::NearFrame { "F" } else { "T" })];
+        for (id, frame) in contexts {
+            let context = json!({"id": id, "origin": "", "name": "", "auxData": {"frameId": frame}});
+            self.event("C", "Runtime.executionContextCreated", json!({"context": context}));
+        }
+        for (id, url) in [("own", "https://a.example/y"), ("other", "https://v.a.example/CANARY")] {
+            let sent = json!({"requestId": id, "frameId": "T", "type": "Document", "request": {"url": url}});
+            self.event("C", "Network.requestWillBeSent", sent);
+        }
+    }
+
+    fn event(&mut self, session: &str, method: &str, params: Value) {
+        let frame = json!({"method": method, "params": params, "sessionId": session}).to_string();
+        self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
+        self.pump();
+    }
+
+    /// Carries out what the mux wants until it wants nothing more.
+    fn pump(&mut self) {
+        loop {
+            let outputs = self.mux.take_outputs();
+            if outputs.is_empty() {
+                return;
+            }
+            for output in outputs {
+                match output {
+                    Output::ToBrowser(frame) => {
+                        self.answer(&serde_json::from_slice(&frame).expect("a command"));
+                    }
+                    Output::ToClient { frame, .. } => {
+                        self.inbox.push(serde_json::from_slice(&frame).expect("a frame"));
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Answers a command as a browser would.
+    fn answer(&mut self, command: &Value) {
+        let (method, on) = (command["method"].as_str().unwrap_or_default(), command["sessionId"].as_str());
+        let is_clients = matches!(on, Some("C" | "S2"));
+        if is_clients && self.is_holding {
+            return self.held.push((command["id"].clone(), method.to_owned()));
+        }
+        let result = match method {
+            "Target.attachToBrowserTarget" => {
+                self.sessions += 1;
+                json!({"sessionId": session(self.sessions)})
+            }
+            "Target.attachToTarget" if !is_clients => {
+                let info = json!({"targetId": "I", "type": "iframe", "title": "", "url": "https://b.example/CANARY", "parentId": "T", "parentFrameId": "T"});
+                let params = json!({"sessionId": "HI", "targetInfo": info, "waitingForDebugger": false});
+                let event = json!({"method": "Target.attachedToTarget", "params": params, "sessionId": on});
+                self.mux.from_browser(BytesMut::from(event.to_string().as_bytes()), self.now);
+                json!({"sessionId": "HI"})
+            }
+            "Page.getFrameTree" if on == Some("HI") => {
+                json!({"frameTree": {"frame": {"id": "I", "url": "https://b.example/CANARY"}}})
+            }
+            "Page.getFrameTree" | "Page.getResourceTree" => json!({"frameTree": self.tree()}),
+            "Page.getNavigationHistory" => {
+                let title = if self.url().contains("CANARY") { "CANARY" } else { "" };
+                json!({"entries": [{"id": 1, "url": self.url(), "userTypedURL": self.url(), "title": title}]})
+            }
+            "Target.getTargetInfo" => json!({"targetInfo": self.info()}),
+            "Target.getTargets" => json!({"targetInfos": [self.info()]}),
+            _ => json!({}),
+        };
+        self.reply(&command["id"], on, result);
+    }
+
+    fn reply(&mut self, id: &Value, on: Option<&str>, result: Value) {
+        let mut frame = json!({"id": id, "result": result});
+        if let Some(on) = on {
+            frame["sessionId"] = json!(on);
+        }
+        // As Chromium orders members: the id first.
+        let mut text = format!(r#"{{"id":{id},"result":{}"#, frame["result"]);
+        text.push_str(&on.map(|on| format!(r#","sessionId":"{on}""#)).unwrap_or_default());
+        text.push('}');
+        self.mux.from_browser(BytesMut::from(text.as_bytes()), self.now);
+    }
+
+    /// Sends a command of the client on the page.
+    fn send(&mut self, method: &str, params: &Value) -> i64 {
+        self.last += 1;
+        let frame =
+            json!({"id": self.last, "method": method, "params": params, "sessionId": "C"}).to_string();
+        self.mux.from_client(CLIENT, BytesMut::from(frame.as_bytes()), self.now);
+        self.pump();
+        self.last
+    }
+
+    /// Whether a command was let out.
+    fn is_let_out(&mut self, method: &str, params: &Value) -> bool {
+        let id = self.send(method, params);
+        let answer = self.inbox.iter().find(|frame| frame["id"] == id);
+        let answer = answer.unwrap_or_else(|| panic!("{method} is not answered"));
+        answer["error"]["data"] != "POLICY_DENIED"
+    }
+
+    fn assert_nothing_told(&self, what: &str) {
+        let told = self.inbox.iter().find(|frame| frame.to_string().contains("CANARY"));
+        assert!(told.is_none(), "{what}: {told:?}");
+    }
+}
+
+/// These end the client or its session.
+const ENDING: &[&str] = &["Browser.close"];
+
+const SINGLE_GRANTS: [Capability; 6] = [
+    Capability::Read,
+    Capability::Act,
+    Capability::Eval,
+    Capability::Download,
+    Capability::Upload,
+    Capability::Cdp,
+];
+
+#[test]
+fn h2_every_method_on_every_page_with_every_single_grant_is_allowed_or_refused_as_the_rules_say() {
+    let mut cells = 0;
+    for grant in SINGLE_GRANTS {
+        let is_cdp = grant == Capability::Cdp;
+        for page in PAGES {
+            let mut bench = Bench::new(page, grant);
+            for (method, _) in MethodRule::all().filter(|(method, _)| !ENDING.contains(method)) {
+                for (request, is_own) in [("own", true), ("other", false)] {
+                    let mut params = json!({"requestId": request, "flatten": true});
+                    if matches!(method, "Page.navigate" | "Target.createTarget") {
+                        params["url"] = json!("https://a.example/z");
+                    }
+                    let expected = is_allowed(page, is_cdp, method, is_own);
+                    let found = bench.is_let_out(method, &params);
+                    assert_eq!(found, expected, "{method}, {page:?}, {grant:?}, request {request}");
+                    cells += 1;
+                }
+            }
+            bench.assert_nothing_told(&format!("{page:?}, {grant:?}"));
+        }
+    }
+    assert!(cells > 30_000, "{cells} cells");
+}
+
+#[test]
+fn h2_m8_no_event_of_what_was_not_granted_is_told_and_every_other_is() {
+    for (page, frame, context, request) in [
+        (Page::NearFrame, "F", 7, "other"),
+        (Page::Ungranted, "T", 1, "other"),
+        (Page::Granted, "T", 1, "own"),
+    ] {
+        let mut bench = Bench::new(page, Capability::Cdp);
+        for (event, reach) in EventReach::all().filter(|(_, reach)| *reach != EventReach::Plain) {
+            bench.inbox.clear();
+            let params = json!({
+                "frameId": frame, "executionContextId": context, "requestId": request, "text": "CANARY",
+                "request": {"url": if request == "own" { "https://a.example/y" } else { "https://v.a.example/CANARY" }},
+                "exceptionDetails": {"executionContextId": context}, "entry": {"text": "CANARY"}, "header": {},
+            });
+            bench.event("C", event, params);
+            let is_told = bench.inbox.iter().any(|frame| frame["method"] == event);
+            assert_eq!(is_told, page == Page::Granted, "{event} ({reach:?}) on {page:?}");
+        }
+        bench.inbox.clear();
+        for event in ["Audits.issueAdded", "Tracing.dataCollected", "Surprise.happened"] {
+            bench.event("C", event, json!({"text": "CANARY"}));
+        }
+        bench.assert_nothing_told("events that may be of any site");
+    }
+}
+
+#[test]
+fn h2_an_answer_is_withheld_when_a_frame_that_was_not_granted_came_and_went_meanwhile() {
+    let mut bench = Bench::new(Page::Granted, Capability::Cdp);
+    bench.is_holding = true;
+    let methods = ["DOM.getDocument", "Page.captureScreenshot", "Runtime.evaluate"];
+    let ids: Vec<i64> = methods.iter().map(|method| bench.send(method, &json!({}))).collect();
+    let frame = json!({"id": "N", "parentId": "T", "url": "https://v.a.example/CANARY"});
+    bench.event("H", "Page.frameAttached", json!({"frameId": "N", "parentFrameId": "T"}));
+    bench.event("H", "Page.frameNavigated", json!({"frame": frame}));
+    assert!(!bench.is_let_out("DOM.getDocument", &json!({})));
+    bench.event("H", "Page.frameDetached", json!({"frameId": "N", "reason": "remove"}));
+    for (id, method) in std::mem::take(&mut bench.held) {
+        bench.reply(
+            &id,
+            Some("C"),
+            json!({"content": if method == "Runtime.evaluate" { "own" } else { "CANARY" }}),
+        );
+    }
+    bench.pump();
+    bench.assert_nothing_told("answers");
+    let errors: Vec<bool> = ids
+        .iter()
+        .map(|id| bench.inbox.iter().any(|frame| frame["id"] == *id && frame.get("error").is_some()))
+        .collect();
+    assert_eq!(errors, [true, true, false], "what ran in the main frame is told");
+    bench.is_holding = false;
+    assert!(bench.is_let_out("DOM.getDocument", &json!({})), "the frame is gone");
+}
+
+#[test]
+fn h2_contexts_objects_and_elements_are_judged_by_the_frame_they_are_in() {
+    let mut bench = Bench::new(Page::NearFrame, Capability::Cdp);
+    for (params, is_allowed) in [
+        (json!({"contextId": 1}), true),
+        (json!({"contextId": 7}), false),
+        (json!({"contextId": 99}), false),
+        (json!({"contextId": 1, "objectId": "5.7.1"}), false),
+        (json!({"objectId": "5.1.1"}), true),
+        (json!({"objectId": "5.7.1"}), false),
+        (json!({"objectId": "7"}), false),
+        (json!({"uniqueContextId": "?"}), false),
+        (json!({"executionContextId": 7}), false),
+        (json!({"executionContextId": 0}), false),
+        (json!({}), true),
+    ] {
+        assert_eq!(bench.is_let_out("Runtime.callFunctionOn", &params), is_allowed, "{params}");
+    }
+    for (frame, is_own, may_go) in [("T", true, true), ("F", false, true), ("?", false, false)] {
+        let params = json!({"frameId": frame, "html": "", "url": "https://a.example/"});
+        assert_eq!(bench.is_let_out("Page.setDocumentContent", &params), is_own, "{frame}");
+        assert_eq!(bench.is_let_out("Page.navigate", &params), may_go, "{frame}");
+    }
+    let twice = r#"{"id":9000,"method":"Page.setDocumentContent","params":{"frameId":"T","frameId":"F"},"sessionId":"C"}"#;
+    bench.mux.from_client(CLIENT, BytesMut::from(twice.as_bytes()), bench.now);
+    bench.pump();
+    assert!(bench.inbox.iter().any(|frame| frame["id"] == 9000 && frame["error"]["data"] == "POLICY_DENIED"));
+    // Elements are numbered by process: a tab of the same site that was not granted may have the element.
+    let mut bench = Bench::new(Page::Granted, Capability::Cdp);
+    let element = json!({"backendNodeId": 5});
+    assert!(bench.is_let_out("DOM.describeNode", &element));
+    let info = json!({"targetId": "O", "type": "page", "title": "", "url": "https://v.a.example/", "attached": false});
+    bench.event(&session(1), "Target.targetCreated", json!({"targetInfo": info}));
+    assert!(!bench.is_let_out("DOM.describeNode", &element));
+    assert!(bench.is_let_out("DOM.describeNode", &json!({"nodeId": 5})));
+}

@@ -1,0 +1,70 @@
+//! What all actions that point at an element take. Knows nothing of what is done there.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
+
+use crate::input::element::TargetArguments;
+use crate::input::mouse::{Modifier, modifier_bits};
+
+/// How an element is pointed at.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct PointingArguments {
+    /// A key to hold; may be repeated.
+    #[arg(long = "modifier", value_enum, value_name = "KEY")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modifiers: Vec<Modifier>,
+    /// Where in the element, from its top left: X,Y.
+    #[arg(long, value_name = "X,Y", value_parser = crate::actions::parse_position)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub position: Option<(f64, f64)>,
+    /// Do not wait until it is still, enabled and uncovered; whatever is there gets it.
+    #[arg(long)]
+    #[serde(default)]
+    pub force: bool,
+}
+
+impl PointingArguments {
+    /// The request to the page agent. `guard` lets nothing but the element be pressed.
+    pub(crate) fn request(&self, guard: bool) -> Value {
+        let mut request = json!({"guard": guard && !self.force, "force": self.force});
+        if let Some((x, y)) = self.position {
+            request["position"] = json!({"x": x, "y": y});
+        }
+        request
+    }
+
+    /// The protocol's sum of held keys.
+    pub(crate) fn bits(&self) -> u8 {
+        modifier_bits(&self.modifiers)
+    }
+}
+
+/// Which element is meant, if one is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::Args)]
+pub(crate) struct OptionalTarget {
+    /// The element: a ref (e12), a CSS selector, or text=, role=, label=, placeholder=, testid=, xpath=.
+    #[arg(long)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-carries" = "target"))]
+    pub target: Option<String>,
+    /// Which of several matches, counted from 1.
+    #[arg(long, value_name = "N")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nth: Option<u32>,
+}
+
+impl OptionalTarget {
+    /// The element that was named.
+    pub(crate) fn given(&self) -> Result<Option<TargetArguments>, Failure> {
+        match (&self.target, self.nth) {
+            (Some(target), nth) => Ok(Some(TargetArguments { target: target.clone(), nth })),
+            (None, None) => Ok(None),
+            (None, Some(_)) => {
+                Err(Failure::new(ErrorCode::BadArgs, "--nth says which match, but of no target.")
+                    .with_remedy("Give --target too, or leave --nth out."))
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Closing a tab: asked for until it is gone, unless the page asks back.
+
+use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, TabId, TargetId};
+use tabwire_cdp::{CdpError, Deadline, TargetInfo};
+
+use super::Browser;
+use crate::limits::CLOSE_PATIENCE;
+
+impl Browser {
+    /// Closes a tab and waits until it is gone.
+    ///
+    /// # Errors
+    /// When there is no such tab, the browser refuses, or the page asks whether it may be left.
+    pub async fn close_tab(&self, tab: TabId, deadline: impl Into<Deadline>) -> Result<(), Failure> {
+        let (target, deadline) = (self.find_target(tab)?, deadline.into());
+        let mut destroyed = self.registry.on_destroyed();
+        let page = self.find_page(&target);
+        let is_it = |gone: &TargetInfo| gone.target_id == target;
+        while self.registry.find(&target).is_some() {
+            self.ask_to_close(&target, deadline).await?;
+            let patience = tokio::time::Instant::now() + CLOSE_PATIENCE;
+            let gone = async {
+                let until = Deadline::at(patience.min(deadline.instant()));
+                destroyed.find(is_it, until).await.map_err(CdpError::into_failure)
+            };
+            let closed = match &page {
+                Some(page) => page.unless_blocked(gone).await,
+                None => gone.await,
+            };
+            match closed {
+                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
+                // A page that is just going elsewhere may not hear it; asking again does no harm.
+                Err(failure) if failure.code == ErrorCode::Timeout && patience >= deadline.instant() => {
+                    return Err(failure);
+                }
+                Err(_) | Ok(_) => {}
+            }
+        }
+        let mut state = self.state();
+        state.pages.remove(&target);
+        state.tab_ids.retain(|open| *open != target);
+        Ok(())
+    }
+
+    /// Asks the browser to close a target; one that has gone meanwhile is closed.
+    async fn ask_to_close(&self, target: &TargetId, deadline: Deadline) -> Result<(), Failure> {
+        let params = json!({"targetId": target});
+        match self.connection.browser().send("Target.closeTarget", &params, deadline).await {
+            Ok(_) => Ok(()),
+            Err(CdpError::Protocol { .. }) if self.registry.find(target).is_none() => Ok(()),
+            Err(error) => Err(error.into_failure()),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What the engine knows of a browser without asking it anything: names for completion, and what is under way.
+
+use tabwire_api::{DownloadProgress, KnownRef, KnownTab, RecordingProgress, TabId};
+
+use crate::browser::Browser;
+use crate::limits::KNOWN_REFS;
+use crate::snapshot::PageText;
+
+/// How much of a title or line is told.
+const WORDS: usize = 80;
+
+impl Browser {
+    /// The open tabs. Titles may be older than the pages'.
+    #[must_use]
+    pub fn completion_tabs(&self) -> Vec<KnownTab> {
+        let known = self.list_tabs().into_iter().map(|info| {
+            let words = if info.title.is_empty() { &info.url } else { &info.title };
+            KnownTab { tab: info.tab, title: PageText::cut(words, WORDS).as_str().to_owned() }
+        });
+        known.collect()
+    }
+
+    /// The refs that the last snapshot of a tab gave out, in its order; of the current tab when none is named.
+    #[must_use]
+    pub fn completion_refs(&self, tab: Option<TabId>) -> Vec<KnownRef> {
+        let Some(page) = self.attached_page(tab) else { return Vec::new() };
+        let refs = page.refs();
+        let shown = page.memory().shown(&refs);
+        let known = shown.into_iter().take(KNOWN_REFS).map(|(name, line)| KnownRef {
+            name: name.to_string(),
+            element: PageText::cut(&line, WORDS).as_str().to_owned(),
+        });
+        known.collect()
+    }
+
+    /// The downloads under way, the oldest first.
+    #[must_use]
+    pub fn active_downloads(&self) -> Vec<DownloadProgress> {
+        let entries = self.downloads().log().entries();
+        let under_way = entries.since(0).filter(|download| !download.is_over());
+        let told = under_way.map(|download| DownloadProgress {
+            name: download.name.clone(),
+            bytes: download.bytes,
+            total_bytes: download.total_bytes,
+        });
+        told.collect()
+    }
+
+    /// The tabs that are being recorded.
+    #[must_use]
+    pub fn active_recordings(&self) -> Vec<RecordingProgress> {
+        let mut running: Vec<RecordingProgress> = self
+            .recordings()
+            .ages()
+            .into_iter()
+            .map(|(tab, age)| RecordingProgress { tab, seconds: age.as_secs() })
+            .collect();
+        running.sort_unstable_by_key(|recording| recording.tab.number);
+        running
+    }
+}

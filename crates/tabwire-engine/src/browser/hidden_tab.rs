@@ -1,0 +1,136 @@
+//! A tab that nobody sees, for being at an origin without asking its server for anything.
+//!
+//! Every request of the tab is answered here: the document with an empty page, everything else not at all. It goes
+//! with the value that stands for it.
+
+use base64::Engine;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tabwire_api::{BrowserContextId, ErrorCode, Failure, TargetId};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, EventFilter, EventStream, PendingResponse};
+
+use crate::browser::Browser;
+use crate::page::evaluate::EvaluateResponse;
+
+/// A page without anything, not even an icon to ask for.
+const EMPTY_PAGE: &str = "<!doctype html><title>Tabwire</title><link rel=icon href=data:,>";
+
+/// A tab that nobody sees.
+#[derive(Debug)]
+pub(crate) struct HiddenTab<'a> {
+    browser: &'a Browser,
+    target: TargetId,
+    session: CdpSession,
+    paused: EventStream,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Paused {
+    request_id: String,
+    #[serde(default)]
+    resource_type: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Navigated {
+    error_text: Option<String>,
+}
+
+impl<'a> HiddenTab<'a> {
+    /// Opens a tab with the cookies and storage of the given context.
+    pub(crate) async fn open(
+        browser: &'a Browser,
+        context: Option<&BrowserContextId>,
+        deadline: Deadline,
+    ) -> Result<Self, Failure> {
+        let failed = CdpError::into_failure;
+        let (target, session) = browser.open_hidden_tab(context, false).await?;
+        let paused = session.events(EventFilter::methods(["Fetch.requestPaused"]));
+        let tab = Self { browser, target, session, paused };
+        let commands = [
+            ("Page.enable", json!({})),
+            ("Network.enable", json!({})),
+            // A worker of the site would answer in our place.
+            ("Network.setBypassServiceWorker", json!({"bypass": true})),
+            ("Fetch.enable", json!({"patterns": [{"urlPattern": "*"}]})),
+        ];
+        let begun: Vec<_> =
+            commands.iter().map(|(method, params)| tab.session.begin(*method, params, deadline)).collect();
+        for begun in begun {
+            begun.map_err(failed)?.response().await.map_err(failed)?;
+        }
+        Ok(tab)
+    }
+
+    /// Goes to an origin and runs a function there with an argument.
+    pub(crate) async fn run_at<T: DeserializeOwned>(
+        &mut self,
+        origin: &str,
+        function: &str,
+        argument: &Value,
+        deadline: Deadline,
+    ) -> Result<T, Failure> {
+        self.go(origin, deadline).await?;
+        // A browser may insist on https where it was told http.
+        let expression = format!(
+            "if (location.origin !== {}) throw new Error('is at ' + location.origin); ({function})({argument})",
+            json!(origin)
+        );
+        let params = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        let answer = self.session.send("Runtime.evaluate", &params, deadline).await;
+        let evaluation: EvaluateResponse =
+            answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let value = evaluation.into_result()?.value;
+        serde_json::from_value(value)
+            .map_err(|error| Failure::new(ErrorCode::Internal, format!("The storage of {origin}: {error}.")))
+    }
+
+    async fn go(&mut self, origin: &str, deadline: Deadline) -> Result<(), Failure> {
+        let params = json!({"url": format!("{origin}/")});
+        let going = self.session.begin("Page.navigate", &params, deadline).map_err(CdpError::into_failure)?;
+        let mut going = std::pin::pin!(going.response());
+        // Held until the end: a command that nobody waits for may never be sent.
+        let mut answers = Vec::new();
+        let answer = loop {
+            tokio::select! {
+                biased;
+                answer = &mut going => break answer,
+                paused = self.paused.next_within(deadline) => {
+                    let paused: Paused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
+                    answers.push(self.answer(&paused, deadline).map_err(CdpError::into_failure)?);
+                }
+            }
+        };
+        let navigated: Navigated = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        match navigated.error_text.filter(|text| !text.is_empty()) {
+            None => Ok(()),
+            Some(text) => {
+                Err(Failure::new(ErrorCode::CdpError, format!("{origin} cannot be visited: {text}.")))
+            }
+        }
+    }
+
+    /// Answers a request of the tab in its server's place.
+    fn answer(&self, paused: &Paused, deadline: Deadline) -> Result<PendingResponse, CdpError> {
+        let (method, params) = if paused.resource_type == "Document" {
+            let body = base64::engine::general_purpose::STANDARD.encode(EMPTY_PAGE);
+            let headers = json!([{"name": "content-type", "value": "text/html; charset=utf-8"}]);
+            let params = json!({
+                "requestId": paused.request_id, "responseCode": 200, "responseHeaders": headers, "body": body,
+            });
+            ("Fetch.fulfillRequest", params)
+        } else {
+            ("Fetch.failRequest", json!({"requestId": paused.request_id, "errorReason": "Aborted"}))
+        };
+        self.session.begin(method, &params, deadline)
+    }
+}
+
+impl Drop for HiddenTab<'_> {
+    fn drop(&mut self) {
+        self.browser.close_hidden_tab(&self.target);
+    }
+}

@@ -1,0 +1,589 @@
+//! A browser as the engine sees it: its tabs, and one page handle for each that was used.
+
+pub(crate) mod close;
+pub(crate) mod completion;
+pub(crate) mod defaults;
+pub(crate) mod hidden_tab;
+pub(crate) mod location;
+pub(crate) mod selected_frame;
+pub(crate) mod sync;
+pub(crate) mod tab_events;
+pub(crate) mod tab_ids;
+pub(crate) mod visited_origins;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use tabwire_api::{BrowserContextId, ErrorCode, Failure, FrameId, TabId, TargetId};
+use tabwire_cdp::{
+    CdpError, CdpSession, Connection, Deadline, EventFilter, EventStream, Feed, FrameSink, FrameSource,
+    TargetInfo, TargetRegistry, TaskGroup,
+};
+use tokio::sync::watch;
+
+use crate::browser::defaults::TabDefaults;
+use crate::browser::tab_ids::TabIds;
+use crate::browser::visited_origins::VisitedOrigins;
+use crate::capture::store::CaptureStore;
+use crate::download::manager::DownloadManager;
+use crate::files::Files;
+use crate::limits::{FIRST_STEPS, SETUP_DEADLINE};
+use crate::media::frames::ScreencastFrames;
+use crate::media::screencast::{Recording, Recordings};
+use crate::page::Page;
+use crate::page::navigation::{DocumentResponse, LoadState};
+use crate::snapshot::title;
+use crate::trace::run::TraceRun;
+
+pub use location::PageLocation;
+
+/// One tab as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TabInfo {
+    /// Its id.
+    #[schemars(with = "String")]
+    pub tab: TabId,
+    /// The browser's own name for it.
+    #[serde(skip)]
+    pub target: TargetId,
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// Whether commands that name no tab act on it.
+    pub current: bool,
+    /// The tab whose page opened it.
+    #[serde(skip)]
+    pub opener: Option<TabId>,
+}
+
+/// What the engine holds for a browser's tabs, for leak checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BrowserCounts {
+    /// Tabs that have a number.
+    pub tabs: usize,
+    /// Pages that are reached.
+    pub pages: usize,
+    /// Frames of those pages that have to be asked.
+    pub frames: usize,
+    /// Tabs of our own that are in no list.
+    pub hidden: usize,
+}
+
+/// The engine's client of one browser.
+#[derive(Debug)]
+pub struct Browser {
+    connection: Connection,
+    registry: TargetRegistry,
+    state: Arc<Mutex<State>>,
+    /// Held while a page is attached to, so that it is attached to once.
+    attaching: tokio::sync::Mutex<()>,
+    downloads: Arc<DownloadManager>,
+    visited: Arc<VisitedOrigins>,
+    /// The trace that is being taken; held over starting and ending one.
+    trace: tokio::sync::Mutex<Option<TraceRun>>,
+    captures: CaptureStore,
+    recordings: Recordings,
+    view: TabDefaults,
+    tasks: TaskGroup,
+}
+
+#[derive(Debug)]
+struct State {
+    tab_ids: TabIds,
+    pages: HashMap<TargetId, OpenPage>,
+    /// Tabs of our own that nobody is to act on.
+    hidden: HashSet<TargetId>,
+}
+
+#[derive(Debug)]
+struct OpenPage {
+    page: Page,
+    crashed: watch::Sender<bool>,
+}
+
+impl Browser {
+    /// Starts as a client on the given wires. With files, everything its pages download is kept; without, that is
+    /// the browser's own business unless a download is asked for.
+    ///
+    /// # Errors
+    /// When the browser does not answer.
+    pub async fn start(
+        source: FrameSource,
+        sink: FrameSink,
+        tab_ids: TabIds,
+        files: Option<Arc<dyn Files>>,
+        tasks: &TaskGroup,
+    ) -> Result<Self, Failure> {
+        let connection = Connection::start(source, sink, tasks);
+        let downloads = DownloadManager::start(&connection, files, tasks);
+        let registry =
+            TargetRegistry::start(&connection, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
+        let state = Arc::new(Mutex::new(State { tab_ids, pages: HashMap::new(), hidden: HashSet::new() }));
+        let crashes = connection.browser().events(EventFilter::methods(["Target.targetCrashed"]));
+        tasks.start("crashes", mark_crashed(crashes, Arc::downgrade(&state)));
+        let attaching = tokio::sync::Mutex::new(());
+        let visited = Arc::new(VisitedOrigins::default());
+        let (created, changed) = (registry.on_created(), registry.on_changed());
+        tasks.start("visited-origins", VisitedOrigins::follow(Arc::downgrade(&visited), created, changed));
+        let tasks = tasks.clone();
+        let (trace, captures) = (tokio::sync::Mutex::default(), CaptureStore::default());
+        let recordings = Recordings::default();
+        let browser = Self {
+            connection,
+            registry,
+            state,
+            attaching,
+            downloads,
+            visited,
+            trace,
+            captures,
+            recordings,
+            view: TabDefaults::default(),
+            tasks,
+        };
+        browser.forget_closed();
+        Ok(browser)
+    }
+
+    /// The size that pages see from their first use on, whatever the window has.
+    pub fn set_viewport(&self, viewport: Option<(u16, u16)>) {
+        self.view.set(viewport);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_pages(&self) -> Vec<TargetInfo> {
+        let mut open = self.registry.list();
+        let mut state = self.state();
+        // Whoever is gone needs no hiding.
+        state.hidden.retain(|hidden| open.iter().any(|info| info.target_id == *hidden));
+        open.retain(|info| info.is_page() && !state.hidden.contains(&info.target_id));
+        open
+    }
+
+    /// The origins that tabs and frames have been at.
+    pub(crate) fn visited_origins(&self) -> BTreeSet<String> {
+        for info in self.open_pages() {
+            self.visited.note(&info.url);
+        }
+        self.visited.list()
+    }
+
+    /// The pages that have been used and are still there.
+    pub(crate) fn attached_pages(&self) -> Vec<Page> {
+        self.state().pages.values().map(|open| open.page.clone()).filter(|page| !page.is_gone()).collect()
+    }
+
+    fn forget_closed(&self) -> Vec<TargetInfo> {
+        let open = self.open_pages();
+        let is_open = |target: &TargetId| open.iter().any(|info| info.target_id == *target);
+        let mut state = self.state();
+        state.tab_ids.retain(is_open);
+        state.hidden.retain(|target| self.registry.find(target).is_some());
+        state.pages.retain(|target, open| is_open(target) && !open.page.is_gone());
+        open
+    }
+
+    /// How many tabs are open.
+    #[must_use]
+    pub fn tab_count(&self) -> usize {
+        self.open_pages().len()
+    }
+
+    /// The tabs as they are now, in the order of their ids.
+    ///
+    /// Titles are asked for: the browser does not tell when one changes.
+    ///
+    /// # Errors
+    /// When the browser does not answer.
+    pub async fn tabs(&self, deadline: impl Into<Deadline>) -> Result<Vec<TabInfo>, Failure> {
+        let listing = self.connection.browser().begin("Target.getTargets", &(), deadline);
+        let answer = match listing {
+            Ok(listing) => listing.response().await,
+            Err(error) => Err(error),
+        };
+        let listed: Listed = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        let known = self.forget_closed();
+        let is_known = |info: &TargetInfo| known.iter().any(|open| open.target_id == info.target_id);
+        Ok(self.describe(listed.target_infos.into_iter().filter(is_known).collect()))
+    }
+
+    /// The tabs as the browser last reported them, in the order of their ids. Titles may be outdated.
+    #[must_use]
+    pub fn list_tabs(&self) -> Vec<TabInfo> {
+        self.describe(self.open_pages())
+    }
+
+    /// The page of a tab, or of the current one, if it has been used; asks nothing.
+    pub(crate) fn attached_page(&self, tab: Option<TabId>) -> Option<Page> {
+        let target = match tab {
+            None => self.current_target(&self.open_pages())?,
+            Some(id) => self.find_target(id).ok()?,
+        };
+        self.find_page(&target)
+    }
+
+    fn describe(&self, open: Vec<TargetInfo>) -> Vec<TabInfo> {
+        let current = self.current_target(&open);
+        let mut state = self.state();
+        let mut tabs: Vec<TabInfo> = open
+            .into_iter()
+            .map(|info| TabInfo {
+                tab: state.tab_ids.id_of(&info.target_id),
+                current: current.as_ref() == Some(&info.target_id),
+                opener: info.opener_id.as_ref().and_then(|opener| state.tab_ids.find_id(opener)),
+                target: info.target_id,
+                title: title(&info.title).as_str().to_owned(),
+                url: info.url,
+            })
+            .collect();
+        tabs.sort_unstable_by_key(|tab| tab.tab.number);
+        tabs
+    }
+
+    /// The selected tab; else the only or first one there is.
+    fn current_target(&self, open: &[TargetInfo]) -> Option<TargetId> {
+        let mut state = self.state();
+        if let Some(current) = state.tab_ids.current() {
+            return Some(current.clone());
+        }
+        let mut numbered: Vec<(u32, TargetId)> = open
+            .iter()
+            .map(|info| (state.tab_ids.id_of(&info.target_id).number, info.target_id.clone()))
+            .collect();
+        numbered.sort_unstable_by_key(|(number, _)| *number);
+        numbered.into_iter().next().map(|(_, target)| target)
+    }
+
+    /// The page of a tab, or of the current one.
+    ///
+    /// # Errors
+    /// When there is no such tab, or it belongs to an earlier browser.
+    pub async fn page(&self, tab: Option<TabId>) -> Result<Page, Failure> {
+        let open = self.forget_closed();
+        let target = match tab {
+            None => self.current_target(&open).ok_or_else(no_tab)?,
+            Some(id) => self.find_target(id)?,
+        };
+        self.page_for(&target).await
+    }
+
+    fn find_target(&self, id: TabId) -> Result<TargetId, Failure> {
+        let state = self.state();
+        if !state.tab_ids.is_of_this_run(id) {
+            let message = format!("Tab {id} belongs to a browser that is no longer there.");
+            return Err(
+                Failure::new(ErrorCode::StaleTab, message).with_remedy("Run `tabwire tabs` for today's ids.")
+            );
+        }
+        state.tab_ids.find(id).ok_or_else(|| {
+            Failure::new(ErrorCode::TabNotFound, format!("There is no tab {id}; it may have been closed."))
+                .with_remedy("Run `tabwire tabs` to see the open ones.")
+        })
+    }
+
+    pub(crate) async fn page_for(&self, target: &TargetId) -> Result<Page, Failure> {
+        if let Some(page) = self.find_page(target) {
+            return Ok(page);
+        }
+        let _attaching = self.attaching.lock().await;
+        if let Some(page) = self.find_page(target) {
+            return Ok(page);
+        }
+        let session = self.registry.attach(target, SETUP_DEADLINE).await.map_err(CdpError::into_failure)?;
+        let (crashed, watcher) = watch::channel(false);
+        let page =
+            Page::new(target.clone(), session, watcher, &self.tasks, self.view.policy(), self.view.egress());
+        page.selected_frame().restore(self.state().tab_ids.selected_frame(target).cloned());
+        self.state().pages.insert(target.clone(), OpenPage { page: page.clone(), crashed });
+        self.view.apply(&page).await;
+        Ok(page)
+    }
+
+    fn find_page(&self, target: &TargetId) -> Option<Page> {
+        self.state().pages.get(target).map(|open| open.page.clone()).filter(|page| !page.is_gone())
+    }
+
+    /// The page has a process again.
+    pub(crate) fn clear_crash(&self, target: &TargetId) {
+        if let Some(open) = self.state().pages.get(target) {
+            open.crashed.send_replace(false);
+        }
+    }
+
+    /// Goes to an address in a page and waits until it has loaded; a crashed page comes back with it.
+    ///
+    /// # Errors
+    /// When the address cannot be reached, or not within the deadline.
+    pub async fn navigate(
+        &self,
+        page: &Page,
+        url: &str,
+        state: LoadState,
+        deadline: Deadline,
+    ) -> Result<DocumentResponse, Failure> {
+        self.clear_crash(page.target());
+        // A page that leaves before it has answered all it was asked for tells less of the next document: Chromium 156
+        // then loses what the new process would say of its requests. One that has crashed never answers.
+        let _ = page.session().wait_ready(Deadline::after(FIRST_STEPS)).await;
+        let arrival = page.navigate(url, state, deadline).await?;
+        // News of the crash may have come after the first word.
+        self.clear_crash(page.target());
+        Ok(arrival)
+    }
+
+    /// Opens a tab and makes it the current one.
+    pub(crate) async fn new_tab(&self, background: bool) -> Result<Page, Failure> {
+        let target = self.create_tab(background).await?;
+        self.select_target(target).await
+    }
+
+    /// Makes a tab the current one.
+    ///
+    /// # Errors
+    /// When there is no such tab.
+    pub async fn select_tab(&self, tab: TabId) -> Result<(), Failure> {
+        self.select(tab).await.map(drop)
+    }
+
+    /// The tab that commands act on when they name none.
+    #[must_use]
+    pub fn current_tab(&self) -> Option<TabId> {
+        let open = self.open_pages();
+        let current = self.current_target(&open)?;
+        Some(self.tab_id_of_target(&current))
+    }
+
+    /// Makes a tab the current one.
+    pub(crate) async fn select(&self, tab: TabId) -> Result<Page, Failure> {
+        self.forget_closed();
+        let target = self.find_target(tab)?;
+        self.select_target(target).await
+    }
+
+    /// Listens to targets that are opened from now on.
+    pub(crate) fn opened(&self) -> Feed<TargetInfo> {
+        self.registry.on_created()
+    }
+
+    /// Listens to targets that come, change and go from now on.
+    pub(crate) fn target_feeds(&self) -> (Feed<TargetInfo>, Feed<TargetInfo>, Feed<TargetInfo>) {
+        (self.registry.on_created(), self.registry.on_changed(), self.registry.on_destroyed())
+    }
+
+    /// Where a page is, as the browser lists it.
+    pub(crate) fn find_url(&self, page: &Page) -> Option<String> {
+        self.registry.find(page.target()).map(|info| info.url)
+    }
+
+    /// The cookie jar that a target lives in, if it has one of its own.
+    pub(crate) fn context_of(&self, target: &TargetId) -> Option<BrowserContextId> {
+        self.open_pages().into_iter().find(|info| info.target_id == *target)?.browser_context_id
+    }
+
+    /// What the browser downloads.
+    pub(crate) fn downloads(&self) -> &DownloadManager {
+        &self.downloads
+    }
+
+    /// The captures of what was done in the browser.
+    pub(crate) fn captures(&self) -> &CaptureStore {
+        &self.captures
+    }
+
+    /// The tabs that are being recorded.
+    pub(crate) fn recordings(&self) -> &Recordings {
+        &self.recordings
+    }
+
+    /// Records a page, over a session of its own: pictures that others take of the page do not end it.
+    pub(crate) async fn record(
+        &self,
+        page: &Page,
+        recorded: ScreencastFrames,
+        deadline: Deadline,
+    ) -> Result<Recording, Failure> {
+        let session = self.registry.attach(page.target(), deadline).await.map_err(CdpError::into_failure)?;
+        Recording::start(session, recorded, page.start_screenshot_check(), &self.tasks, deadline).await
+    }
+
+    /// The trace that is being taken of the browser, if one is.
+    pub(crate) fn trace(&self) -> &tokio::sync::Mutex<Option<TraceRun>> {
+        &self.trace
+    }
+
+    /// Whether a page that is in use has this frame.
+    pub(crate) fn has_frame(&self, frame: &FrameId) -> bool {
+        let state = self.state();
+        state.pages.values().any(|open| open.page.session().has_frame(frame))
+    }
+
+    /// Opens a tab that is in no list, with a context's cookies and storage, and gives what reaches it.
+    ///
+    /// One that is not in the window either downloads nothing in Chromium 156.
+    pub(crate) async fn open_hidden_tab(
+        &self,
+        context: Option<&BrowserContextId>,
+        in_window: bool,
+    ) -> Result<(TargetId, CdpSession), Failure> {
+        let mut params = json!({"url": "about:blank", "background": true, "hidden": !in_window});
+        if let Some(context) = context {
+            params["browserContextId"] = json!(context);
+        }
+        let target = self.create_target(&params).await?;
+        self.state().hidden.insert(target.clone());
+        match self.registry.attach(&target, SETUP_DEADLINE).await {
+            Ok(session) => Ok((target, session)),
+            Err(error) => {
+                self.close_hidden_tab(&target);
+                Err(error.into_failure())
+            }
+        }
+    }
+
+    /// Closes such a tab, without waiting.
+    pub(crate) fn close_hidden_tab(&self, target: &TargetId) {
+        // Not taken off the list of hidden ones: it is seen until the browser has closed it.
+        let params = json!({"targetId": target});
+        let closing = self.connection.browser().begin("Target.closeTarget", &params, SETUP_DEADLINE);
+        self.tasks.start("close-hidden-tab", async move {
+            // WaitResult for because a command that nobody waits for may never be sent; what it answers is all the same.
+            if let Ok(closing) = closing {
+                let _ = closing.response().await;
+            }
+        });
+    }
+
+    /// The id of a target's tab.
+    pub(crate) fn tab_id_of_target(&self, target: &TargetId) -> TabId {
+        self.state().tab_ids.id_of(target)
+    }
+
+    /// The current tab's page, or a new tab's when one is asked for; nothing when no tab is open.
+    ///
+    /// # Errors
+    /// When the browser refuses.
+    pub async fn page_for_open(&self, new_tab: bool) -> Result<Option<Page>, Failure> {
+        let open = self.forget_closed();
+        let target = match self.current_target(&open) {
+            None => return Ok(None),
+            Some(_) if new_tab => self.create_tab(true).await?,
+            Some(current) => current,
+        };
+        self.select_target(target).await.map(Some)
+    }
+
+    /// Makes a tab the current one.
+    ///
+    /// # Errors
+    /// When it is not there.
+    pub async fn select_target(&self, target: TargetId) -> Result<Page, Failure> {
+        let page = self.page_for(&target).await?;
+        self.state().tab_ids.select(target);
+        Ok(page)
+    }
+
+    async fn create_tab(&self, background: bool) -> Result<TargetId, Failure> {
+        self.create_target(&json!({"url": "about:blank", "background": background})).await
+    }
+
+    async fn create_target(&self, params: &serde_json::Value) -> Result<TargetId, Failure> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Created {
+            target_id: TargetId,
+        }
+        let browser = self.connection.browser();
+        let answer = browser.send("Target.createTarget", params, SETUP_DEADLINE).await;
+        let created: Created = answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)?;
+        Ok(created.target_id)
+    }
+
+    /// A tab, or the current one, and the address the browser last told of it. Asks nobody.
+    #[must_use]
+    pub fn find_tab_url(&self, tab: Option<TabId>) -> Option<(TabId, String)> {
+        let target = match tab {
+            None => self.current_target(&self.open_pages())?,
+            Some(id) => self.find_target(id).ok()?,
+        };
+        let url = self.registry.find(&target)?.url;
+        Some((self.tab_id_of_target(&target), url))
+    }
+
+    /// The id of a page's tab.
+    #[must_use]
+    pub fn tab_id(&self, page: &Page) -> TabId {
+        self.state().tab_ids.id_of(page.target())
+    }
+
+    /// The tab_ids of tab ids, to be saved.
+    #[must_use]
+    pub fn tab_ids(&self) -> TabIds {
+        self.state().tab_ids.clone()
+    }
+
+    /// Asks the browser what it is.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub async fn version(&self, deadline: impl Into<Deadline>) -> Result<serde_json::Value, Failure> {
+        let answer = self.connection.browser().send("Browser.getVersion", &(), deadline).await;
+        answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)
+    }
+
+    /// What is held for tabs, for leak checks.
+    #[must_use]
+    pub fn counts(&self) -> BrowserCounts {
+        let state = self.state();
+        BrowserCounts {
+            tabs: state.tab_ids.count(),
+            pages: state.pages.len(),
+            frames: state.pages.values().map(|open| open.page.session().readable_roots().len()).sum(),
+            hidden: state.hidden.len(),
+        }
+    }
+
+    /// What the connection still holds, for leak checks.
+    #[must_use]
+    pub fn connection(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    target_infos: Vec<TargetInfo>,
+}
+
+/// Marks pages whose process has crashed, as long as the engine is there.
+async fn mark_crashed(mut crashes: EventStream, state: Weak<Mutex<State>>) {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Crashed {
+        target_id: TargetId,
+    }
+    loop {
+        let crashed = match crashes.next().await {
+            Ok(event) => event.to::<Crashed>(),
+            Err(CdpError::Missed { .. }) => continue,
+            Err(_) => return,
+        };
+        let (Ok(crashed), Some(state)) = (crashed, state.upgrade()) else { return };
+        let state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = state.pages.get(&crashed.target_id) {
+            open.crashed.send_replace(true);
+        }
+    }
+}
+
+fn no_tab() -> Failure {
+    Failure::new(ErrorCode::TabNotFound, "The session has no open tab.")
+        .with_remedy("Run `tabwire open URL` to open one.")
+}

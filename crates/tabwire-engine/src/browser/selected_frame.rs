@@ -1,0 +1,45 @@
+//! The selected frame of each tab, saved with the tab ids so that it outlives commands and daemons.
+
+use tabwire_api::FrameId;
+use tabwire_cdp::Deadline;
+
+use super::Browser;
+use crate::page::{Page, SYNC_TIMEOUT};
+
+impl Browser {
+    /// Selects a frame of a tab; `None` selects the whole page.
+    pub(crate) fn select_frame(&self, page: &Page, frame: Option<FrameId>) {
+        self.state().tab_ids.select_frame(page.target(), frame.clone());
+        page.selected_frame().select(frame);
+    }
+
+    /// The URL of the frame that is selected in the current tab.
+    #[must_use]
+    pub fn selected_frame_url(&self) -> Option<String> {
+        let page = self.attached_page(None)?;
+        let selected = page.selected_frame().get()?;
+        page.session().all_frames().into_iter().find(|frame| frame.id == selected).map(|frame| frame.url)
+    }
+
+    /// Deselects frames that are gone. Returns a notice for each.
+    pub(crate) async fn forget_lost_frames(&self) -> Vec<String> {
+        let mut notices = Vec::new();
+        for page in self.attached_pages() {
+            if page.selected_frame().get().is_none() {
+                // A frame that an action found gone must not come back with the next daemon.
+                if self.state().tab_ids.selected_frame(page.target()).is_some() {
+                    self.select_frame(&page, None);
+                }
+                continue;
+            }
+            if page.has_lost_frame(Deadline::after(SYNC_TIMEOUT)).await {
+                self.select_frame(&page, None);
+                let tab = self.tab_id(&page);
+                notices.push(format!(
+                    "The selected frame of tab {tab} is gone. The whole page is selected again."
+                ));
+            }
+        }
+        notices
+    }
+}

@@ -1,0 +1,161 @@
+//! Dragging with the mouse held: by the browser's own drag and drop when the page begins one, else by plain moves.
+//! Knows nothing of elements.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_cdp::{CdpError, Deadline};
+
+use crate::cdp::MergedEvents;
+use crate::cdp::ResponseFuture;
+use crate::input::element::Point;
+use crate::input::mouse::{Mouse, MouseButton};
+use crate::limits::{DRAG_PATIENCE, DRAG_STEPS};
+use crate::page::Page;
+
+/// How far the mouse moves before a page has begun a drag if it will.
+const BEGIN: f64 = 12.0;
+
+/// A drag that is under way: the button is held.
+pub(crate) struct Drag<'a> {
+    page: &'a Page,
+    mouse: &'a mut Mouse,
+    frame: FrameId,
+    modifiers: u8,
+    intercepted: MergedEvents,
+    deadline: Deadline,
+}
+
+/// What is dragged, when the browser does it.
+#[derive(Deserialize)]
+struct Intercepted {
+    data: Value,
+}
+
+impl<'a> Drag<'a> {
+    /// Presses the button. `frame` is the one that what is dragged is in.
+    pub(crate) async fn begin(
+        page: &'a Page,
+        mouse: &'a mut Mouse,
+        (frame, from): (&FrameId, Point),
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Result<Self, Failure> {
+        page.check_point(from, deadline).await?;
+        let intercepted = MergedEvents::new(page.session().events(&["Input.dragIntercepted"]));
+        let mut drag = Self { page, mouse, frame: frame.clone(), modifiers, intercepted, deadline };
+        let replies = vec![drag.intercept(true), drag.move_to(from), drag.press()];
+        match drag.page.wait_all(replies).await {
+            Ok(()) => Ok(drag),
+            Err(failure) => {
+                drag.give_up().await;
+                Err(failure)
+            }
+        }
+    }
+
+    /// Moves there in steps and lets go; whether it was the browser's own drag.
+    pub(crate) async fn finish(mut self, to: Point) -> Result<bool, Failure> {
+        let done = self.carry(to).await;
+        if done.is_err() {
+            self.give_up().await;
+        }
+        drop(self.intercept(false));
+        done
+    }
+
+    /// Lets go without having moved.
+    pub(crate) async fn give_up(&mut self) {
+        let release = self.release();
+        // A dialog in between keeps the answer back; the release itself is on its way.
+        let _ = self.page.wait_all(vec![release]).await;
+        drop(self.intercept(false));
+    }
+
+    async fn carry(&mut self, to: Point) -> Result<bool, Failure> {
+        self.page.check_point(to, self.deadline).await?;
+        let from = self.mouse.point;
+        let distance = (to.x - from.x).hypot(to.y - from.y);
+        let first = if distance > BEGIN { BEGIN / distance } else { 1.0 };
+        let early = [along(from, to, first / 2.0), along(from, to, first)].map(|point| self.move_to(point));
+        self.page.wait_all(early.into()).await?;
+        let rest: Vec<Point> = (1..=DRAG_STEPS)
+            .map(|step| along(from, to, first + (1.0 - first) * f64::from(step) / f64::from(DRAG_STEPS)))
+            .collect();
+        if self.has_begun().await? {
+            let data = self.dragged().await?;
+            return self.drop_at(&rest, to, &data).await.map(|()| true);
+        }
+        let mut replies: Vec<_> = rest.into_iter().map(|point| self.move_to(point)).collect();
+        // Pages that follow the mouse frame by frame get one at the end.
+        replies.push(self.move_to(to));
+        self.page.wait_all(replies).await?;
+        let release = self.release();
+        self.page.wait_all(vec![release]).await.map(|()| false)
+    }
+
+    async fn has_begun(&self) -> Result<bool, Failure> {
+        self.page.call_in(&self.frame, "hasDragStarted", &json!({}), self.deadline).await
+    }
+
+    async fn dragged(&mut self) -> Result<Value, Failure> {
+        let until = tokio::time::Instant::now() + DRAG_PATIENCE;
+        let until = Deadline::at(self.deadline.instant().min(until));
+        let event = self.intercepted.next(until).await.map_err(|_| {
+            Failure::new(ErrorCode::Timeout, "The page began a drag that the browser did not hand over.")
+                .with_remedy("Try again, or move the mouse by hand with `tabwire mouse`.")
+        })?;
+        Ok(event.to::<Intercepted>().map_err(CdpError::into_failure)?.data)
+    }
+
+    async fn drop_at(&mut self, way: &[Point], to: Point, data: &Value) -> Result<(), Failure> {
+        let way = self.allowed_way(way).await?;
+        self.page.check_point(to, self.deadline).await?;
+        let event = |kind: &str, at: Point| {
+            let params =
+                json!({"type": kind, "x": at.x, "y": at.y, "data": data, "modifiers": self.modifiers});
+            self.page.begin("Input.dispatchDragEvent", &params, self.deadline)
+        };
+        let mut replies = vec![event("dragEnter", way.first().copied().unwrap_or(to))];
+        replies.extend(way.iter().map(|point| event("dragOver", *point)));
+        replies.push(event("dragOver", to));
+        self.page.wait_all(replies).await?;
+        let dropped = event("drop", to);
+        self.mouse.point = to;
+        self.mouse.buttons = 0;
+        self.page.wait_all(vec![dropped]).await
+    }
+
+    /// The points of a way without those over frames that may not be acted on: they would be told what is dragged.
+    async fn allowed_way(&self, way: &[Point]) -> Result<Vec<Point>, Failure> {
+        let mut allowed = Vec::new();
+        for point in way {
+            match self.page.check_point(*point, self.deadline).await {
+                Ok(()) => allowed.push(*point),
+                Err(failure) if failure.code == ErrorCode::PolicyDenied => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(allowed)
+    }
+
+    fn intercept(&self, enabled: bool) -> ResponseFuture<Value, CdpError> {
+        self.page.begin("Input.setInterceptDrags", &json!({"enabled": enabled}), self.deadline)
+    }
+
+    fn move_to(&mut self, to: Point) -> ResponseFuture<Value, CdpError> {
+        self.page.begin_move(self.mouse, to, self.modifiers, self.deadline)
+    }
+
+    fn press(&mut self) -> ResponseFuture<Value, CdpError> {
+        self.page.begin_press(self.mouse, MouseButton::Left, self.modifiers, self.deadline)
+    }
+
+    fn release(&mut self) -> ResponseFuture<Value, CdpError> {
+        self.page.begin_release(self.mouse, MouseButton::Left, self.modifiers, self.deadline)
+    }
+}
+
+fn along(from: Point, to: Point, part: f64) -> Point {
+    Point { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
+}

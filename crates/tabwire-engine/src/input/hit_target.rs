@@ -1,0 +1,60 @@
+//! Making sure that the mouse reaches the frame it is sent to. The browser sends input to a frame's process by where
+//! frames were last drawn, which is late after scrolling. Knows nothing of buttons.
+
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
+use tabwire_cdp::Deadline;
+
+use crate::input::element::{Element, Point};
+use crate::input::mouse::Mouse;
+use crate::limits::{REACH_ANSWER, REACH_LOOK, REACH_MAIN_PATIENCE, REACH_PATIENCE};
+use crate::page::Page;
+
+impl Page {
+    /// Moves the mouse to an element and waits until its frame has it. At once for the main frame, unless it was just
+    /// scrolled and frames of other origins stand in it: one of them may still be taken to lie there.
+    pub(crate) async fn ensure_hit_target(
+        &self,
+        element: &Element,
+        mouse: &mut Mouse,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        self.check_same_document(element).await?;
+        self.check_point(element.info.point, deadline).await?;
+        let is_main = element.frame == *self.main_frame();
+        let was_scrolled = element.info.more.contains_key("scrolled");
+        if is_main && !(was_scrolled && self.session().roots().len() > 1) {
+            return Ok(());
+        }
+        let patience = if is_main { REACH_MAIN_PATIENCE } else { REACH_PATIENCE };
+        let until = deadline.instant().min(tokio::time::Instant::now() + patience);
+        let look = u64::try_from(REACH_LOOK.as_millis()).unwrap_or(u64::MAX);
+        let argument = json!({"key": element.key(), "timeout": look});
+        let point = element.info.point;
+        let mut aside = false;
+        loop {
+            let seen = self.session().call(&element.frame, "waitForMouseMove", &argument, deadline);
+            // Never twice the same place: a move that is none is not told.
+            aside = !aside;
+            let to = if aside { Point { x: point.x + 1.0, y: point.y } } else { point };
+            let moved = self.begin_move(mouse, to, 0, deadline);
+            self.wait_all(vec![moved]).await?;
+            match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
+                Ok(Ok(Value::Bool(true))) => return self.check_same_document(element).await,
+                Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
+                // A tab that is not drawn is told of moves only when more comes.
+                Ok(Ok(_)) if is_main => return Ok(()),
+                Ok(Ok(_)) => return Err(not_reached(element)),
+                Ok(Err(failure)) => return Err(failure),
+                // A frame that may not run scripts does not tell.
+                Err(_) => return Ok(()),
+            }
+        }
+    }
+}
+
+fn not_reached(element: &Element) -> Failure {
+    let message = format!("The mouse does not reach the frame that {} is in.", element.description());
+    Failure::new(ErrorCode::NotActionable, message)
+        .with_remedy("Something outside of the frame covers it. Take a snapshot to see the page as it is.")
+}

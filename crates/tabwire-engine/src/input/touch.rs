@@ -1,0 +1,25 @@
+//! A finger on the screen, as the events a browser trusts. Knows nothing of elements.
+
+use serde_json::{Value, json};
+use tabwire_cdp::{CdpError, Deadline};
+
+use crate::cdp::ResponseFuture;
+use crate::input::element::Point;
+use crate::page::Page;
+
+impl Page {
+    /// Touches a point and lets go.
+    pub(crate) fn begin_tap(
+        &self,
+        point: Point,
+        modifiers: u8,
+        deadline: Deadline,
+    ) -> Vec<ResponseFuture<Value, CdpError>> {
+        let event = |kind: &str, points: Value| {
+            let params = json!({"type": kind, "touchPoints": points, "modifiers": modifiers});
+            self.begin("Input.dispatchTouchEvent", &params, deadline)
+        };
+        let finger = json!([{"x": point.x, "y": point.y, "radiusX": 1, "radiusY": 1, "force": 1, "id": 0}]);
+        vec![event("touchStart", finger), event("touchEnd", json!([]))]
+    }
+}

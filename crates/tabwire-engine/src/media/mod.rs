@@ -1,0 +1,7 @@
+//! Screenshots, screencasts and videos of a page.
+
+pub(crate) mod annotate;
+pub(crate) mod frames;
+pub(crate) mod screencast;
+pub(crate) mod screenshot;
+pub(crate) mod screenshot_check;

@@ -1,0 +1,261 @@
+//! A tab that is being recorded: pictures come as it changes, and are put on a recorded. Knows nothing of their form.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use tabwire_api::{ErrorCode, Failure, TabId};
+use tabwire_cdp::{CdpError, CdpSession, Deadline, Event, EventFilter, EventStream, TaskGroup};
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Instant, sleep_until, timeout_at};
+
+use crate::files::NewFile;
+use crate::limits::{RECORDING_FIRST, RECORDING_GAP, RECORDING_SIDE, RECORDING_TIME, SETUP_DEADLINE};
+use crate::media::frames::ScreencastFrames;
+use crate::media::screenshot_check::ScreenshotCheck;
+
+/// The recordings, one per tab.
+#[derive(Debug, Default)]
+pub(crate) struct Recordings {
+    running: Mutex<HashMap<TabId, Recording>>,
+}
+
+/// One recording.
+#[derive(Debug)]
+pub(crate) struct Recording {
+    since: Instant,
+    stop: oneshot::Sender<()>,
+    screencast: oneshot::Receiver<Screencast>,
+    /// The caller's options, returned at the end.
+    pub(crate) note: Option<String>,
+    pub(crate) output: Option<std::path::PathBuf>,
+}
+
+/// What was recorded.
+#[derive(Debug)]
+pub(crate) struct Screencast {
+    pub(crate) recorded: ScreencastFrames,
+    /// When it ended, in milliseconds since the start.
+    pub(crate) moment: u64,
+    /// Why it ended before it was stopped.
+    pub(crate) cut: Option<&'static str>,
+    /// Frames left out because the page contained a document that may not be read.
+    pub(crate) withheld: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame {
+    data: String,
+    session_id: i64,
+}
+
+impl Recordings {
+    fn running(&self) -> MutexGuard<'_, HashMap<TabId, Recording>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a tab is being recorded.
+    pub(crate) fn has(&self, tab: TabId) -> bool {
+        self.running().contains_key(&tab)
+    }
+
+    /// The only tab that is being recorded.
+    pub(crate) fn only(&self) -> Option<TabId> {
+        let running = self.running();
+        let mut tabs = running.keys().copied();
+        tabs.next().filter(|_| tabs.next().is_none())
+    }
+
+    /// The recorded tabs, with the time since the start.
+    pub(crate) fn ages(&self) -> Vec<(TabId, std::time::Duration)> {
+        self.running().iter().map(|(tab, recording)| (*tab, recording.age())).collect()
+    }
+
+    /// Stores a recording until it is stopped.
+    pub(crate) fn keep(&self, tab: TabId, recording: Recording) {
+        self.running().insert(tab, recording);
+    }
+
+    /// Takes a recording to stop it.
+    pub(crate) fn take(&self, tab: TabId) -> Option<Recording> {
+        self.running().remove(&tab)
+    }
+}
+
+impl Recording {
+    /// Starts to record in a CDP session of its own, and waits for the first frame.
+    pub(crate) async fn start(
+        session: CdpSession,
+        recorded: ScreencastFrames,
+        check: ScreenshotCheck,
+        tasks: &TaskGroup,
+        deadline: Deadline,
+    ) -> Result<Self, Failure> {
+        let frames = session.events(EventFilter::methods(["Page.screencastFrame"]));
+        let params = json!({"format": "png", "maxWidth": RECORDING_SIDE, "maxHeight": RECORDING_SIDE});
+        let enabled = session.begin("Page.enable", &(), deadline);
+        let started = session.send("Page.startScreencast", &params, deadline).await;
+        enabled.map_err(CdpError::into_failure)?.response().await.map_err(CdpError::into_failure)?;
+        started.map_err(CdpError::into_failure)?;
+        let (stop, stopped) = oneshot::channel();
+        let (done, screencast) = oneshot::channel();
+        let (seen, mut first) = watch::channel(false);
+        let since = Instant::now();
+        let task = ScreencastTask { session, since, seen, check, withheld: 0 };
+        tasks.start("recording", async move {
+            // When the browser is gone, no receiver is left.
+            let _ = done.send(task.run(frames, recorded, stopped).await);
+        });
+        // A page that draws nothing at first is recorded from its first frame on.
+        let _ = timeout_at(since + RECORDING_FIRST, first.wait_for(|seen| *seen)).await;
+        Ok(Self { since, stop, screencast, note: None, output: None })
+    }
+
+    /// Stops the recording.
+    pub(crate) async fn stop(self, deadline: Deadline) -> Result<Screencast, Failure> {
+        // It may have ended by itself.
+        let _ = self.stop.send(());
+        let screencast = timeout_at(deadline.instant(), self.screencast).await.map_err(|_| {
+            Failure::new(ErrorCode::Timeout, "The recording did not come to its end in time; it is lost.")
+        })?;
+        screencast.map_err(|_| Failure::new(ErrorCode::BrowserGone, "The recording went with its browser."))
+    }
+
+    /// Time since the start.
+    pub(crate) fn age(&self) -> std::time::Duration {
+        self.since.elapsed()
+    }
+}
+
+struct ScreencastTask {
+    session: CdpSession,
+    since: Instant,
+    seen: watch::Sender<bool>,
+    check: ScreenshotCheck,
+    withheld: u32,
+}
+
+impl ScreencastTask {
+    async fn run(
+        mut self,
+        mut frames: EventStream,
+        mut recorded: ScreencastFrames,
+        mut stopped: oneshot::Receiver<()>,
+    ) -> Screencast {
+        let end = self.since + RECORDING_TIME;
+        let mut cut = None;
+        loop {
+            let event = tokio::select! {
+                biased;
+                _ = &mut stopped => break,
+                () = sleep_until(end) => {
+                    cut = Some("it reached the longest time a recording may take");
+                    break;
+                }
+                event = frames.next() => event,
+            };
+            let event = match event {
+                Ok(event) => event,
+                Err(CdpError::Missed { .. }) => continue,
+                Err(_) => {
+                    cut = Some("the tab was closed");
+                    break;
+                }
+            };
+            let next = Instant::now() + RECORDING_GAP;
+            match self.take(&event, recorded).await {
+                (taken, None) => recorded = taken,
+                (taken, Some(why)) => {
+                    (recorded, cut) = (taken, Some(why));
+                    break;
+                }
+            }
+            // Chrome sends the next frame after this acknowledgement, so delaying it limits the frame rate.
+            tokio::select! {
+                () = sleep_until(next) => {}
+                _ = &mut stopped => break,
+            }
+            self.acknowledge(&event);
+        }
+        // The responses do not matter.
+        let _ = self.session.begin("Page.stopScreencast", &(), SETUP_DEADLINE);
+        let moment = self.moment();
+        let _ = self.session.detach(SETUP_DEADLINE).await;
+        Screencast { recorded, moment, cut, withheld: self.withheld }
+    }
+
+    fn moment(&self) -> u64 {
+        u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Puts a picture on the recorded; says why there can be no more.
+    async fn take(
+        &mut self,
+        event: &Event,
+        recorded: ScreencastFrames,
+    ) -> (ScreencastFrames, Option<&'static str>) {
+        if !self.check.allows_next().await {
+            self.withheld = self.withheld.saturating_add(1);
+            return (recorded, None);
+        }
+        let png = event.to::<Frame>().ok().and_then(|frame| STANDARD.decode(frame.data).ok());
+        let Some(png) = png else { return (recorded, None) };
+        let moment = self.moment();
+        let work = move || {
+            let mut recorded = recorded;
+            let taken = recorded.take(png, moment);
+            (recorded, taken)
+        };
+        // Runs on a blocking thread: image work is slow.
+        let Ok((recorded, taken)) = tokio::task::spawn_blocking(work).await else {
+            return (ScreencastFrames::animation(), Some("a picture could not be read"));
+        };
+        self.seen.send_replace(true);
+        match taken {
+            Err(_) => (recorded, Some("a picture could not be kept")),
+            Ok(()) if recorded.is_full() => {
+                (recorded, Some("it reached the largest size a recording may have"))
+            }
+            Ok(()) => (recorded, None),
+        }
+    }
+
+    fn acknowledge(&self, event: &Event) {
+        if let Ok(frame) = event.to::<Frame>() {
+            let params = json!({"sessionId": frame.session_id});
+            let _ = self.session.begin("Page.screencastFrameAck", &params, SETUP_DEADLINE);
+        }
+    }
+}
+
+/// Makes video_encoder, if there is a program for it.
+pub trait VideoEncoder: Send + Sync + fmt::Debug {
+    /// Begins a video with so many pictures a second; none when there is no encoder.
+    fn begin(&self, frames_per_second: u32) -> Option<Box<dyn Video>>;
+}
+
+/// A video that is being made. Calls may block.
+pub trait Video: Send + fmt::Debug {
+    /// The file extension: `webm`.
+    fn extension(&self) -> &'static str;
+
+    /// The encoder: `ffmpeg`.
+    fn encoder(&self) -> &str;
+
+    /// Adds a PNG for one tick.
+    ///
+    /// # Errors
+    /// When the encoder rejects it.
+    fn add(&mut self, png: &[u8]) -> Result<(), Failure>;
+
+    /// Ends the video, writes the file and returns its size.
+    ///
+    /// # Errors
+    /// When the encoder failed.
+    fn finish(&mut self, file: &mut NewFile) -> Result<u64, Failure>;
+}

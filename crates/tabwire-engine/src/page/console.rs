@@ -1,0 +1,305 @@
+//! What a page wrote to its console and the errors nobody caught, bounded and numbered.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tabwire_cdp::Event;
+use tabwire_policy::Capability;
+
+use crate::frames::policy::FramePolicy;
+use crate::frames::tree::ContextId;
+use crate::limits::{CONSOLE_CHARACTERS, CONSOLE_ENTRIES};
+
+/// One line of a page's console.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub(crate) struct ConsoleEntry {
+    /// Its number, counted from the page's first.
+    pub number: u64,
+    /// `log`, `info`, `warning`, `error`, `debug`, or `exception` for an error nobody caught.
+    pub level: String,
+    /// What it says, cut at a limit.
+    pub text: String,
+    /// Where it comes from: address, line and column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub location: Option<String>,
+    /// What of the browser wrote it, if not the page: `network`, `security`, `deprecation`, `violation` and the like.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The URLs that decide whether it may be shown: that of the document that wrote it, and what it is about.
+    #[serde(skip)]
+    pub judged: Vec<String>,
+}
+
+/// The last lines of a page's console.
+#[derive(Debug, Default)]
+pub(crate) struct ConsoleLog {
+    entries: VecDeque<ConsoleEntry>,
+    count: u64,
+    /// Lines of each level since the log was cleared.
+    counts: BTreeMap<String, u64>,
+    cleared: u64,
+    told: [u64; 2],
+}
+
+/// Who is told only what is new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// The action `console`.
+    Console,
+    /// The action `errors`.
+    Errors,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Called {
+    #[serde(rename = "type")]
+    kind: String,
+    execution_context_id: Option<ContextId>,
+    #[serde(default)]
+    args: Vec<Argument>,
+    stack_trace: Option<Stack>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Argument {
+    #[serde(rename = "type", default)]
+    kind: String,
+    /// Absent and `null` are two things here.
+    #[serde(default, deserialize_with = "crate::page::evaluate::present")]
+    value: Option<Value>,
+    unserializable_value: Option<String>,
+    description: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Stack {
+    #[serde(default)]
+    call_frames: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Call {
+    url: String,
+    line_number: u64,
+    column_number: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Thrown {
+    exception_details: Details,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    line_number: u64,
+    #[serde(default)]
+    column_number: u64,
+    url: Option<String>,
+    execution_context_id: Option<ContextId>,
+    stack_trace: Option<Stack>,
+    exception: Option<Argument>,
+}
+
+/// A line that the browser itself writes: a request that failed, something forbidden or out of date.
+#[derive(Deserialize)]
+struct Added {
+    entry: BrowserLine,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BrowserLine {
+    source: String,
+    level: String,
+    text: String,
+    url: Option<String>,
+    line_number: Option<u64>,
+    stack_trace: Option<Stack>,
+}
+
+/// A line of the console before it has a number.
+struct Line {
+    level: String,
+    text: String,
+    location: Option<String>,
+    source: Option<String>,
+    /// The world that wrote it, if one did.
+    world: Option<ContextId>,
+    /// What the browser's own line is about.
+    about: Option<String>,
+}
+
+/// Levels that are counted; the protocol has fewer than twenty.
+const LEVELS: usize = 32;
+
+impl ConsoleLog {
+    /// Keeps a line. `url_of` finds the URL of the document that a world belongs to; without a world, of the process.
+    pub(crate) fn observe(&mut self, event: &Event, url_of: impl Fn(Option<ContextId>) -> Option<String>) {
+        let read = match event.method() {
+            "Runtime.consoleAPICalled" => event.to::<Called>().ok().map(Called::into_line),
+            "Log.entryAdded" => event.to::<Added>().ok().map(|added| added.entry.into_line()),
+            _ => event.to::<Thrown>().ok().map(|thrown| thrown.exception_details.into_line()),
+        };
+        if let Some(line) = read.filter(|line| !self.has_told(line)) {
+            let writer = url_of(line.world);
+            let judged = writer.into_iter().chain(line.about.clone()).filter(|url| is_judged(url)).collect();
+            self.push(line, judged);
+        }
+    }
+
+    /// Whether a script's error that the browser writes down was told when it was thrown.
+    fn has_told(&self, line: &Line) -> bool {
+        line.source.as_deref() == Some("javascript")
+            && self.entries.iter().any(|entry| entry.level == "exception" && entry.text.contains(&line.text))
+    }
+
+    fn push(&mut self, line: Line, judged: Vec<String>) {
+        let Line { level, text, location, source, .. } = line;
+        self.count += 1;
+        if self.counts.len() < LEVELS || self.counts.contains_key(&level) {
+            *self.counts.entry(level.clone()).or_default() += 1;
+        }
+        if self.entries.len() == CONSOLE_ENTRIES {
+            self.entries.pop_front();
+        }
+        let text = text.as_str();
+        let mut short: String = text.chars().take(CONSOLE_CHARACTERS).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        let number = self.count;
+        self.entries.push_back(ConsoleEntry { number, level, text: short, location, source, judged });
+    }
+
+    /// How many lines there have been.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The lines after this number that are still held, the oldest first.
+    pub(crate) fn since(&self, number: u64) -> impl Iterator<Item = &ConsoleEntry> {
+        self.entries.iter().filter(move |entry| entry.number > number)
+    }
+
+    /// How many lines after this number are no longer held.
+    pub(crate) fn dropped_since(&self, number: u64) -> u64 {
+        let oldest = self.entries.front().map_or(self.count, |entry| entry.number - 1);
+        oldest.saturating_sub(number.max(self.cleared))
+    }
+
+    /// The number of the last line that a reader was told.
+    pub(crate) fn told(&self, reader: Reader) -> u64 {
+        self.told[reader as usize].max(self.cleared)
+    }
+
+    /// A reader was told everything there is.
+    pub(crate) fn tell(&mut self, reader: Reader) {
+        self.told[reader as usize] = self.count;
+    }
+
+    /// The number of the last line before the log was cleared.
+    pub(crate) fn cleared(&self) -> u64 {
+        self.cleared
+    }
+
+    /// Lines of each level since the log was cleared, without those that are held and may not be shown.
+    pub(crate) fn counts_for(&self, policy: &FramePolicy) -> BTreeMap<String, u64> {
+        let mut counts = self.counts.clone();
+        for entry in self.entries.iter().filter(|entry| entry.refused_by(policy).is_some()) {
+            if let Some(count) = counts.get_mut(&entry.level) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        counts.retain(|_, count| *count > 0);
+        counts
+    }
+
+    /// Forgets the lines; numbers go on.
+    pub(crate) fn clear(&mut self) {
+        self.entries.clear();
+        self.counts.clear();
+        self.cleared = self.count;
+    }
+}
+
+/// Whether a line is judged by a URL: one that belongs to no site is part of the document that uses it.
+fn is_judged(url: &str) -> bool {
+    url.starts_with("http") || url.starts_with("blob:http")
+}
+
+impl ConsoleEntry {
+    /// The URL that keeps the line from being shown; none when it may be shown.
+    pub(crate) fn refused_by(&self, policy: &FramePolicy) -> Option<&str> {
+        let refuses = |url: &&String| !policy.allows(url, Capability::Read);
+        self.judged.iter().find(refuses).map(String::as_str)
+    }
+
+    /// Whether it tells of something gone wrong.
+    pub(crate) fn is_error(&self) -> bool {
+        matches!(self.level.as_str(), "error" | "exception" | "assert")
+    }
+}
+
+impl Called {
+    fn into_line(self) -> Line {
+        let text: Vec<String> = self.args.into_iter().map(Argument::into_text).collect();
+        let location = self.stack_trace.and_then(Stack::into_location);
+        let world = self.execution_context_id;
+        Line { level: self.kind, text: text.join(" "), location, source: None, world, about: None }
+    }
+}
+
+impl BrowserLine {
+    fn into_line(self) -> Line {
+        // The browser's word for what is only for who wrote the page.
+        let level = if self.level == "verbose" { "debug".to_owned() } else { self.level };
+        let place = self.stack_trace.and_then(Stack::into_location);
+        let about = self.url.clone();
+        let location = place.or_else(|| {
+            let line = self.line_number.map(|line| format!(":{}", line + 1)).unwrap_or_default();
+            self.url.filter(|url| !url.is_empty()).map(|url| format!("{url}{line}"))
+        });
+        Line { level, text: self.text, location, source: Some(self.source), world: None, about }
+    }
+}
+
+impl Details {
+    fn into_line(self) -> Line {
+        let said = self.exception.map(Argument::into_text).unwrap_or_default();
+        let text = if said.is_empty() { self.text } else { format!("{} {said}", self.text) };
+        let place = self.stack_trace.and_then(Stack::into_location);
+        let place = place.or_else(|| {
+            let (line, column) = (self.line_number + 1, self.column_number + 1);
+            self.url.map(|url| format!("{url}:{line}:{column}"))
+        });
+        let world = self.execution_context_id;
+        Line { level: "exception".to_owned(), text, location: place, source: None, world, about: None }
+    }
+}
+
+impl Argument {
+    fn into_text(self) -> String {
+        match self.value {
+            Some(Value::String(text)) => text,
+            Some(value) => value.to_string(),
+            None => self.unserializable_value.or(self.description).unwrap_or(self.kind),
+        }
+    }
+}
+
+impl Stack {
+    fn into_location(self) -> Option<String> {
+        let call = self.call_frames.into_iter().next()?;
+        Some(format!("{}:{}:{}", call.url, call.line_number + 1, call.column_number + 1))
+    }
+}

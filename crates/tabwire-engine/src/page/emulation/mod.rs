@@ -1,0 +1,306 @@
+//! What a tab's page is made to take its device and surroundings for, and the settings that make it so.
+//!
+//! Settings hold in every process of the page and for every document to come. Knows nothing of how they are asked for.
+
+pub(crate) mod device;
+pub(crate) mod options;
+pub(crate) mod user_agent;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
+use tabwire_cdp::{CdpError, Deadline};
+
+use crate::cdp::Setting;
+use crate::page::Page;
+use crate::page::emulation::user_agent::UserAgent;
+
+/// The size of a page's view.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Viewport {
+    /// Width in CSS pixels.
+    pub(crate) width: u32,
+    /// Height in CSS pixels.
+    pub(crate) height: u32,
+    /// Pixels of the screen per CSS pixel.
+    pub(crate) scale: f64,
+    /// Whether the page is laid out as on a phone, by its `viewport` element.
+    pub(crate) mobile: bool,
+}
+
+/// A place on earth.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Geolocation {
+    /// Degrees north.
+    pub(crate) latitude: f64,
+    /// Degrees east.
+    pub(crate) longitude: f64,
+    /// How far off it may be, in metres.
+    pub(crate) accuracy: f64,
+}
+
+/// A permission that was decided for the user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct DecidedPermission {
+    /// Its name.
+    pub(crate) name: String,
+    /// The pages it was decided for.
+    pub(crate) origin: String,
+    /// `granted` or `denied`.
+    pub(crate) setting: String,
+}
+
+/// What a page is made to take its device for; what is left out is as it really is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Emulation {
+    /// The device the other values come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) device: Option<String>,
+    /// The size of the view.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) viewport: Option<Viewport>,
+    /// Whether there is a touch screen.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) touch: bool,
+    /// `screen` or `print`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) media: Option<String>,
+    /// What media queries are told, by their names.
+    #[serde(skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub(crate) features: std::collections::BTreeMap<String, String>,
+    /// The language and region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) locale: Option<String>,
+    /// The time zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) timezone: Option<String>,
+    /// Where the device is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) geolocation: Option<Geolocation>,
+    /// What the browser says it is.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "only_text")]
+    #[schemars(with = "Option<String>")]
+    pub(crate) user_agent: Option<UserAgent>,
+    /// How many times slower the processor is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_slowdown: Option<f64>,
+    /// Permissions that were decided.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) permissions: Vec<DecidedPermission>,
+}
+
+fn only_text<S: serde::Serializer>(agent: &Option<UserAgent>, serializer: S) -> Result<S::Ok, S::Error> {
+    agent.as_ref().map(|agent| agent.text.as_str()).serialize(serializer)
+}
+
+/// A setting that is in force, or the one that takes it back.
+fn setting(key: &str, is_on: bool, on: (&'static str, Value), off: (&'static str, Value)) -> Setting {
+    let (method, params) = if is_on { on } else { off };
+    Setting { key: format!("emulation:{key}"), method, params, persistent: is_on }
+}
+
+impl Emulation {
+    /// Everything as settings, what is not emulated too; always in the same order.
+    fn settings(&self) -> Vec<Setting> {
+        let touch = json!({"enabled": self.touch, "maxTouchPoints": 5});
+        let features: Vec<Value> =
+            self.features.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+        let media = json!({"media": self.media.as_deref().unwrap_or_default(), "features": features});
+        let has_media = self.media.is_some() || !self.features.is_empty();
+        let timezone = json!({"timezoneId": self.timezone.as_deref().unwrap_or_default()});
+        let locale = self.locale.as_ref().map_or_else(|| json!({}), |locale| json!({"locale": locale}));
+        let cpu = json!({"rate": self.cpu_slowdown.unwrap_or(1.0)});
+        let same = |method: &'static str, params: Value| ((method, params.clone()), (method, params));
+        let always = |key: &str, is_on: bool, method: &'static str, params: Value| {
+            let (on, off) = same(method, params);
+            setting(key, is_on, on, off)
+        };
+        vec![
+            self.viewport_setting(),
+            always("touch", self.touch, "Emulation.setTouchEmulationEnabled", touch),
+            always("media", has_media, "Emulation.setEmulatedMedia", media),
+            always("locale", self.locale.is_some(), "Emulation.setLocaleOverride", locale),
+            always("timezone", self.timezone.is_some(), "Emulation.setTimezoneOverride", timezone),
+            self.geolocation_setting(),
+            self.agent_setting(),
+            always("cpu", self.cpu_slowdown.is_some(), "Emulation.setCPUThrottlingRate", cpu),
+        ]
+    }
+
+    fn viewport_setting(&self) -> Setting {
+        let on = self.viewport.map_or(Value::Null, |view| {
+            let upright = view.height >= view.width;
+            let orientation = if upright {
+                json!({"type": "portraitPrimary", "angle": 0})
+            } else {
+                json!({"type": "landscapePrimary", "angle": if view.mobile { 90 } else { 0 }})
+            };
+            json!({
+                "width": view.width, "height": view.height, "deviceScaleFactor": view.scale, "mobile": view.mobile,
+                "screenWidth": view.width, "screenHeight": view.height, "screenOrientation": orientation,
+            })
+        });
+        let on = ("Emulation.setDeviceMetricsOverride", on);
+        setting("viewport", self.viewport.is_some(), on, ("Emulation.clearDeviceMetricsOverride", json!({})))
+    }
+
+    fn geolocation_setting(&self) -> Setting {
+        let on = ("Emulation.setGeolocationOverride", json!(self.geolocation));
+        let off = ("Emulation.clearGeolocationOverride", json!({}));
+        setting("geolocation", self.geolocation.is_some(), on, off)
+    }
+
+    /// The browser's name and the language it asks for go together.
+    fn agent_setting(&self) -> Setting {
+        let mut params =
+            self.user_agent.as_ref().map_or_else(|| json!({"userAgent": ""}), UserAgent::to_params);
+        if let Some(locale) = &self.locale {
+            params["acceptLanguage"] = json!(locale);
+        }
+        let is_on = self.user_agent.is_some() || self.locale.is_some();
+        setting(
+            "agent",
+            is_on,
+            ("Emulation.setUserAgentOverride", params.clone()),
+            ("Emulation.setUserAgentOverride", params),
+        )
+    }
+
+    /// The settings that make this out of what was before.
+    fn settings_since(&self, before: &Self) -> Vec<Setting> {
+        let (new, old) = (self.settings(), before.settings());
+        new.into_iter().zip(old).filter(|(new, old)| new != old).map(|(new, _)| new).collect()
+    }
+}
+
+impl Page {
+    /// Makes the page take its device for another. What is refused leaves everything as it was.
+    pub(crate) async fn emulate(
+        &self,
+        before: &Emulation,
+        after: &Emulation,
+        deadline: Deadline,
+    ) -> Result<(), Failure> {
+        let settings = after.settings_since(before);
+        let replies: Vec<_> =
+            settings.iter().map(|setting| self.session().apply_setting(setting, deadline)).collect();
+        let mut refused = None;
+        self.unless_blocked(async {
+            for (reply, setting) in replies.into_iter().zip(&settings) {
+                if let Err(error) = reply.await {
+                    refused.get_or_insert_with(|| why_refused(error, setting));
+                }
+            }
+            Ok(())
+        })
+        .await?;
+        let Some(failure) = refused else { return Ok(()) };
+        for setting in before.settings_since(after) {
+            // What never was in force cannot always be taken back.
+            let reply = self.session().apply_setting(&setting, deadline);
+            self.unless_blocked(async {
+                drop(reply.await);
+                Ok(())
+            })
+            .await?;
+        }
+        Err(failure)
+    }
+}
+
+fn why_refused(error: CdpError, setting: &Setting) -> Failure {
+    let CdpError::Protocol { message, .. } = &error else { return error.into_failure() };
+    if message.contains("already in effect") {
+        let message = format!("Another tab or client has a say in this already: {message}.");
+        return Failure::new(ErrorCode::Busy, message).with_remedy(
+            "Chrome has one time zone and locale for all pages of a process. Reset the other tab, or use another session.",
+        );
+    }
+    let what = setting.key.trim_start_matches("emulation:");
+    Failure::new(ErrorCode::BadArgs, format!("The browser does not take the {what}: {message}."))
+        .with_remedy("Nothing was changed. Check the value; `tabwire emulate --help` has examples.")
+}
+
+/// Reads `390x844` or `390x844@3`.
+pub(crate) fn parse_viewport(text: &str) -> Option<(u32, u32, Option<f64>)> {
+    let (size, scale) = match text.split_once('@') {
+        Some((size, scale)) => (size, Some(scale.trim().parse().ok()?)),
+        None => (text, None),
+    };
+    let (width, height) = size.split_once(['x', 'X', '×'])?;
+    let (width, height) = (width.trim().parse().ok()?, height.trim().parse().ok()?);
+    let is_size = |side: u32| (1..=10_000).contains(&side);
+    (is_size(width) && is_size(height)).then_some((width, height, scale))
+}
+
+/// Reads `52.52,13.405` or `52.52,13.405,100`.
+pub(crate) fn parse_geolocation(text: &str) -> Option<Geolocation> {
+    let numbers: Vec<f64> = text.split(',').map(|part| part.trim().parse().ok()).collect::<Option<_>>()?;
+    let place = match numbers[..] {
+        [latitude, longitude] => Geolocation { latitude, longitude, accuracy: 10.0 },
+        [latitude, longitude, accuracy] => Geolocation { latitude, longitude, accuracy },
+        _ => return None,
+    };
+    let is_place = (-90.0..=90.0).contains(&place.latitude)
+        && (-180.0..=180.0).contains(&place.longitude)
+        && (0.0..=1e7).contains(&place.accuracy);
+    is_place.then_some(place)
+}
+
+/// What a wish for one value says: leave it, take it back, or this.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) enum Wish<'a> {
+    /// Nothing was said.
+    Leave,
+    /// As it really is.
+    Off,
+    /// This.
+    Set(&'a str),
+}
+
+impl<'a> Wish<'a> {
+    /// Reads a wish; `off` takes back.
+    pub(crate) fn read(text: Option<&'a str>) -> Self {
+        match text {
+            None => Self::Leave,
+            Some("off") => Self::Off,
+            Some(text) => Self::Set(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_places_are_read() {
+        assert_eq!(parse_viewport("390x844@3"), Some((390, 844, Some(3.0))));
+        assert_eq!(parse_viewport("1280x720"), Some((1280, 720, None)));
+        for bad in ["", "390", "0x5", "1x99999", "axb", "1x2@y"] {
+            assert_eq!(parse_viewport(bad), None, "{bad}");
+        }
+        assert_eq!(parse_geolocation("-33.9, 151.2").map(|place| place.accuracy), Some(10.0));
+        for bad in ["", "1", "91,0", "0,181", "0,0,-1", "NaN,0", "1,2,3,4"] {
+            assert_eq!(parse_geolocation(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_set_and_a_reset_takes_everything_back() {
+        let none = Emulation::default();
+        let some = Emulation { timezone: Some("Asia/Tokyo".to_owned()), touch: true, ..none.clone() };
+        let keys = |settings: &[Setting]| -> Vec<(String, bool)> {
+            settings.iter().map(|setting| (setting.key.clone(), setting.persistent)).collect()
+        };
+        let set = some.settings_since(&none);
+        assert_eq!(
+            keys(&set),
+            [("emulation:touch".to_owned(), true), ("emulation:timezone".to_owned(), true)]
+        );
+        let reset = none.settings_since(&some);
+        assert!(keys(&reset).iter().all(|(_, lasts)| !lasts) && reset.len() == 2);
+        assert!(some.settings_since(&some.clone()).is_empty());
+    }
+}

@@ -1,0 +1,249 @@
+//! Turns what is asked of `emulate` into an emulation, and carries it out. Knows nothing of how it is told.
+
+use serde_json::json;
+use tabwire_api::{ErrorCode, Failure};
+use tabwire_cdp::CdpError;
+
+use crate::action::context::Context;
+use crate::actions::emulate::{Emulate, Switch};
+use crate::browser::visited_origins::origin_of;
+use crate::cdp::CommandTarget;
+use crate::page::Page;
+use crate::page::emulation::device::find_device;
+use crate::page::emulation::user_agent::UserAgent;
+use crate::page::emulation::{
+    DecidedPermission, Emulation, Viewport, Wish, parse_geolocation, parse_viewport,
+};
+
+/// Media features that can be emulated, and their values. A table.
+const FEATURES: &[(&str, &str, &[&str])] = &[
+    ("color-scheme", "prefers-color-scheme", &["dark", "light"]),
+    ("reduced-motion", "prefers-reduced-motion", &["reduce", "no-preference"]),
+    ("forced-colors", "forced-colors", &["active", "none"]),
+    ("contrast", "prefers-contrast", &["more", "less", "custom", "no-preference"]),
+];
+
+/// Permissions that are commonly wanted, for hints. A table.
+const PERMISSIONS: &str = "geolocation, notifications, camera, microphone, clipboard-read, clipboard-write, midi, \
+     background-sync, persistent-storage, storage-access, local-fonts, screen-wake-lock, accelerometer, gyroscope, \
+     magnetometer, payment-handler, window-management";
+
+/// Does what is asked and says what is emulated afterwards.
+pub(crate) async fn apply(asked: &Emulate, context: &Context, page: &Page) -> Result<Emulation, Failure> {
+    let locked = page.unless_blocked(async {
+        let emulation = page.state().emulation().lock();
+        tokio::time::timeout_at(context.deadline.instant(), emulation)
+            .await
+            .map_err(|_| Failure::new(ErrorCode::Timeout, "Another `emulate` on the tab took too long."))
+    });
+    let mut emulation = locked.await?;
+    let before = emulation.clone();
+    let mut after = if asked.reset { Emulation::default() } else { before.clone() };
+    after.permissions.clone_from(&before.permissions);
+    change_device(asked, &mut after, context).await?;
+    change_viewport(asked, &mut after)?;
+    change_media(asked, &mut after)?;
+    change_place(asked, &mut after)?;
+    let permissions = wished_permissions(asked, page, context).await?;
+    page.emulate(&before, &after, context.deadline).await?;
+    *emulation = after;
+    if asked.reset || asked.reset_permissions {
+        for decided in std::mem::take(&mut emulation.permissions) {
+            decide(context, page, &DecidedPermission { setting: "prompt".to_owned(), ..decided }).await?;
+        }
+    }
+    for permission in permissions {
+        decide(context, page, &permission).await?;
+        emulation
+            .permissions
+            .retain(|known| known.name != permission.name || known.origin != permission.origin);
+        emulation.permissions.push(permission);
+    }
+    Ok(emulation.clone())
+}
+
+async fn change_device(asked: &Emulate, after: &mut Emulation, context: &Context) -> Result<(), Failure> {
+    let name = match Wish::read(asked.device.as_deref()) {
+        Wish::Leave => {
+            return if asked.landscape {
+                Err(bad("--landscape needs a --device.", "Swap width and height of the --viewport."))
+            } else {
+                Ok(())
+            };
+        }
+        Wish::Off => {
+            (after.device, after.viewport, after.touch, after.user_agent) = (None, None, false, None);
+            return Ok(());
+        }
+        Wish::Set(name) => name,
+    };
+    let device = find_device(name)?;
+    let version = context.browser.version(context.deadline).await?;
+    let product = version.get("product").and_then(serde_json::Value::as_str).unwrap_or_default();
+    let chrome = product.split_once('/').map_or("", |(_, version)| version);
+    let (width, height) =
+        if asked.landscape { (device.height, device.width) } else { (device.width, device.height) };
+    after.device = Some(device.name.to_owned());
+    after.viewport = Some(Viewport { width, height, scale: device.scale, mobile: device.is_mobile() });
+    after.touch = device.is_mobile();
+    after.user_agent = UserAgent::of_device(device.system, chrome);
+    Ok(())
+}
+
+fn change_viewport(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    match Wish::read(asked.viewport.as_deref()) {
+        Wish::Leave => {}
+        Wish::Off => after.viewport = None,
+        Wish::Set(text) => {
+            let hint = "Give it as WIDTHxHEIGHT, e.g. 390x844 or 390x844@3, at most 10000 pixels a side.";
+            let (width, height, scale) =
+                parse_viewport(text).ok_or_else(|| bad(&format!("{text:?} is not a size."), hint))?;
+            let kept = after.viewport.unwrap_or(Viewport { width, height, scale: 1.0, mobile: false });
+            after.viewport =
+                Some(Viewport { width, height, scale: scale.unwrap_or(kept.scale), mobile: kept.mobile });
+        }
+    }
+    if let Some(touch) = asked.touch {
+        after.touch = touch == Switch::On;
+    }
+    if asked.scale.is_none() && !asked.mobile {
+        check_scale(after.viewport)?;
+        return Ok(());
+    }
+    let Some(viewport) = &mut after.viewport else {
+        return Err(bad("--scale and --mobile need a --viewport or a --device.", "Add --viewport 390x844."));
+    };
+    viewport.scale = asked.scale.unwrap_or(viewport.scale);
+    viewport.mobile |= asked.mobile;
+    check_scale(after.viewport)
+}
+
+fn check_scale(viewport: Option<Viewport>) -> Result<(), Failure> {
+    match viewport {
+        Some(viewport) if !(0.1..=10.0).contains(&viewport.scale) => {
+            Err(bad("The scale must be between 0.1 and 10.", "Phones have 2 or 3, most screens 1."))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn change_media(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    let given = [&asked.color_scheme, &asked.reduced_motion, &asked.forced_colors, &asked.contrast];
+    for ((option, feature, values), given) in FEATURES.iter().zip(given) {
+        match Wish::read(given.as_deref()) {
+            Wish::Leave => {}
+            Wish::Off => drop(after.features.remove(*feature)),
+            Wish::Set(value) if values.contains(&value) => {
+                after.features.insert((*feature).to_owned(), value.to_owned());
+            }
+            Wish::Set(value) => {
+                let hint = format!("Use {} or off.", values.join(", "));
+                return Err(bad(&format!("--{option} cannot be {value:?}."), &hint));
+            }
+        }
+    }
+    match Wish::read(asked.media.as_deref()) {
+        Wish::Leave => {}
+        Wish::Off => after.media = None,
+        Wish::Set(media @ ("screen" | "print")) => after.media = Some(media.to_owned()),
+        Wish::Set(media) => {
+            return Err(bad(&format!("--media cannot be {media:?}."), "Use screen, print or off."));
+        }
+    }
+    Ok(())
+}
+
+fn change_place(asked: &Emulate, after: &mut Emulation) -> Result<(), Failure> {
+    match Wish::read(asked.geolocation.as_deref()) {
+        Wish::Leave => {}
+        Wish::Off => after.geolocation = None,
+        Wish::Set(text) => {
+            let hint = "Give LATITUDE,LONGITUDE in degrees, e.g. 52.52,13.405, or off.";
+            let place =
+                parse_geolocation(text).ok_or_else(|| bad(&format!("{text:?} is not a place."), hint))?;
+            after.geolocation = Some(place);
+        }
+    }
+    for (given, kept) in [(&asked.locale, &mut after.locale), (&asked.timezone, &mut after.timezone)] {
+        match Wish::read(given.as_deref()) {
+            Wish::Leave => {}
+            Wish::Off => *kept = None,
+            Wish::Set("") => return Err(bad("An empty value says nothing.", "Use off to take it back.")),
+            Wish::Set(text) => *kept = Some(text.to_owned()),
+        }
+    }
+    match Wish::read(asked.user_agent.as_deref()) {
+        Wish::Leave => {}
+        Wish::Off => after.user_agent = None,
+        Wish::Set(text) if text.is_empty() || text.chars().any(char::is_control) => {
+            return Err(bad("A user agent is one line of text.", "Use off to take it back."));
+        }
+        Wish::Set(text) => after.user_agent = Some(UserAgent::from_text(text)),
+    }
+    match asked.cpu {
+        None => Ok(()),
+        Some(times) if (1.0..=100.0).contains(&times) => {
+            after.cpu_slowdown = Some(times).filter(|times| *times > 1.0);
+            Ok(())
+        }
+        Some(_) => Err(bad("--cpu must be between 1 and 100.", "4 is a slow phone, 1 is as it is.")),
+    }
+}
+
+async fn wished_permissions(
+    asked: &Emulate,
+    page: &Page,
+    context: &Context,
+) -> Result<Vec<DecidedPermission>, Failure> {
+    if asked.grant.is_empty() && asked.deny.is_empty() {
+        return match asked.origin {
+            Some(_) => Err(bad("--origin says whose permissions are meant.", "Add --grant or --deny.")),
+            None => Ok(Vec::new()),
+        };
+    }
+    let url = match &asked.origin {
+        Some(origin) => origin.clone(),
+        None => page.info(context.deadline).await?.url,
+    };
+    let origin = origin_of(&url).ok_or_else(|| {
+        bad(
+            &format!("{url:?} is no address of the web, so it has no permissions."),
+            "Open a page first, or give --origin.",
+        )
+    })?;
+    let granted = asked.grant.iter().map(|name| (name, "granted"));
+    let denied = asked.deny.iter().map(|name| (name, "denied"));
+    let decided = granted.chain(denied).map(|(name, setting)| DecidedPermission {
+        name: name.clone(),
+        origin: origin.clone(),
+        setting: setting.to_owned(),
+    });
+    Ok(decided.collect())
+}
+
+async fn decide(context: &Context, page: &Page, permission: &DecidedPermission) -> Result<(), Failure> {
+    let mut params = json!({
+        "permission": {"name": permission.name}, "origin": permission.origin, "setting": permission.setting,
+    });
+    if let Some(jar) = context.browser.context_of(page.target()) {
+        params["browserContextId"] = json!(jar);
+    }
+    let set =
+        page.session().command(&CommandTarget::Browser, "Browser.setPermission", &params, context.deadline);
+    page.unless_blocked(async {
+        match set.await {
+            Ok(_) => Ok(()),
+            Err(CdpError::Protocol { message, .. }) => {
+                let message =
+                    format!("The browser does not take the permission {:?}: {message}.", permission.name);
+                Err(bad(&message, &format!("Use one of: {PERMISSIONS}.")))
+            }
+            Err(error) => Err(error.into_failure()),
+        }
+    })
+    .await
+}
+
+fn bad(message: &str, hint: &str) -> Failure {
+    Failure::new(ErrorCode::BadArgs, message).with_remedy(hint)
+}

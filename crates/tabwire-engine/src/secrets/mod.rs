@@ -1,0 +1,7 @@
+//! Saved logins, secret fields of pages, and redaction of results.
+
+pub(crate) mod fields;
+pub(crate) mod fill;
+pub(crate) mod login;
+pub(crate) mod output;
+pub(crate) mod redaction;

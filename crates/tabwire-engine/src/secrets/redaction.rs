@@ -1,0 +1,296 @@
+//! Strikes secrets from what is written down: values of secret fields, of cookies and storage, passphrases.
+//!
+//! Knows nothing of pages and files.
+
+use base64::Engine as _;
+use regex::Regex;
+use serde_json::{Map, Value};
+
+use crate::action::Secrecy;
+use crate::action::registry::find_action;
+
+/// Most secrets that are remembered; the oldest are forgotten first.
+const MAX_SECRETS: usize = 200;
+
+/// Shortest base64 part of a secret to search for; shorter ones occur in every text.
+const MIN_BASE64_LENGTH: usize = 8;
+
+/// Shortest secret to search for; shorter ones are part of other words.
+const MIN_SECRET_LENGTH: usize = 4;
+
+/// What stands in a secret's place.
+const STRUCK: &str = "[redacted]";
+
+/// What the page agent tells in place of what stands in a field for secrets.
+const MASK: &str = "••••";
+
+/// The secrets that have been met. Never shown, not even for finding faults.
+#[derive(Default)]
+pub(crate) struct Redaction {
+    known: Vec<Secret>,
+}
+
+struct Secret {
+    value: String,
+    /// Every way in which it is written.
+    written: Option<Regex>,
+}
+
+impl std::fmt::Debug for Redaction {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Redaction").field("known", &self.known.len()).finish()
+    }
+}
+
+impl Redaction {
+    /// Takes note of a secret. One that is too short is in every text.
+    pub(crate) fn learn(&mut self, secret: &str) {
+        if secret.chars().count() < MIN_SECRET_LENGTH || self.known.iter().any(|known| known.value == secret)
+        {
+            return;
+        }
+        if self.known.len() >= MAX_SECRETS {
+            self.known.remove(0);
+        }
+        self.known
+            .push(Secret { value: secret.to_owned(), written: Regex::new(&ways_to_write(secret)).ok() });
+    }
+
+    /// Whether no secret was met yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// What must not be seen.
+    pub(crate) fn known(&self) -> Vec<String> {
+        self.known.iter().map(|secret| secret.value.clone()).collect()
+    }
+
+    /// A text without secrets, as they are and as addresses, HTML, Markdown and quotes write them.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        let mut known: Vec<&Secret> = self.known.iter().collect();
+        // One may be a part of another.
+        known.sort_by_key(|secret| std::cmp::Reverse(secret.value.len()));
+        let mut clean = text.to_owned();
+        for secret in known {
+            clean = match &secret.written {
+                Some(written) => written.replace_all(&clean, STRUCK).into_owned(),
+                None => clean.replace(&secret.value, STRUCK),
+            };
+        }
+        clean
+    }
+
+    /// The same for every string in a value.
+    pub(crate) fn clean_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.clean(text)),
+            Value::Array(items) => items.iter().map(|item| self.clean_value(item)).collect(),
+            Value::Object(members) => Value::Object(
+                members.iter().map(|(name, member)| (self.clean(name), self.clean_value(member))).collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    /// An action's parameters without secrets. `result` is what it answered: what is typed and shown there in plain is
+    /// none, everything else that was typed is taken for one.
+    pub(crate) fn parameters(&mut self, action: &str, params: &Value, result: Option<&Value>) -> Value {
+        let Value::Object(members) = params else { return self.clean_value(params) };
+        let declared = find_action(action).map(|action| action.parameter_list());
+        let secrecy_of = |name: &str| match &declared {
+            Some(declared) => declared.iter().find(|one| one.name == *name).and_then(|one| one.secrecy),
+            // Nothing is known of its parameters.
+            None => Some(Secrecy::Secret),
+        };
+        let mut clean = Map::new();
+        for (name, value) in members {
+            // Keys one by one are a text too; the page says whether it went into a field for secrets.
+            let is_masked = || result.is_none_or(|result| holds(result, MASK));
+            let value = match secrecy_of(name) {
+                Some(Secrecy::Keys) if is_masked() => Value::from(STRUCK),
+                Some(Secrecy::Typed) => self.typed(value, result),
+                Some(Secrecy::Secret) => {
+                    self.learn_all(value);
+                    Value::from(STRUCK)
+                }
+                _ => value.clone(),
+            };
+            clean.insert(name.clone(), value);
+        }
+        self.clean_value(&Value::Object(clean))
+    }
+
+    /// What was typed, as far as it may be shown.
+    fn typed(&mut self, value: &Value, result: Option<&Value>) -> Value {
+        match value {
+            Value::String(text) => match serde_json::from_str::<Value>(text) {
+                // A form is given as text.
+                Ok(form @ (Value::Object(_) | Value::Array(_))) => self.typed(&form, result),
+                _ if text.is_empty() || result.is_some_and(|result| holds(result, text)) => value.clone(),
+                _ => {
+                    // When it failed, what stands in the page's secret fields decides what is struck elsewhere.
+                    if result.is_some() {
+                        self.learn(text);
+                    }
+                    Value::from(STRUCK)
+                }
+            },
+            Value::Array(items) => items.iter().map(|item| self.typed(item, result)).collect(),
+            Value::Object(members) => {
+                let mut clean = Map::new();
+                for (name, member) in members {
+                    let member = if name == "target" { member.clone() } else { self.typed(member, result) };
+                    clean.insert(name.clone(), member);
+                }
+                Value::Object(clean)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn learn_all(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => {
+                self.learn(text);
+                // A header: its name is none.
+                if let Some((_, value)) = text.split_once(": ") {
+                    self.learn(value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn_all(item)),
+            Value::Object(members) => members.values().for_each(|member| self.learn_all(member)),
+            _ => {}
+        }
+    }
+
+    /// What an action answered, unless that is made of secrets or was asked to have them.
+    pub(crate) fn result(&self, action: &str, params: &Value, result: &Value) -> Value {
+        let is_secret = find_action(action).is_none_or(|action| {
+            let list = action.parameter_list();
+            let mut revealing = list.iter().filter(|one| one.secrecy == Some(Secrecy::Reveals));
+            action.has_secret_result || revealing.any(|one| params.get(&one.name) == Some(&Value::Bool(true)))
+        });
+        if is_secret { Value::from(STRUCK) } else { self.clean_value(result) }
+    }
+}
+
+/// A pattern for a secret in which each letter may stand as it is, behind a backslash, as an entity or in percents; or
+/// the whole of it within something that is written in base64.
+fn ways_to_write(secret: &str) -> String {
+    let mut pattern = String::new();
+    for letter in secret.chars() {
+        let plain = regex::escape(&letter.to_string());
+        let entity = match letter {
+            '&' => "|&amp;",
+            '<' => "|&lt;",
+            '>' => "|&gt;",
+            '"' => "|&quot;",
+            '\'' => "|&#39;",
+            ' ' => r"|\+|&nbsp;|\x{a0}",
+            _ => "",
+        };
+        let mut bytes = [0; 4];
+        let percents: String =
+            letter.encode_utf8(&mut bytes).bytes().map(|byte| format!("%{byte:02x}")).collect();
+        pattern.push_str(&format!(r"(?:\\?{plain}{entity}|(?i:{percents}))"));
+    }
+    for encoded in in_base64(secret) {
+        // Addresses write two of its letters otherwise.
+        let either = encoded.replace('+', "[-+]").replace('/', "[/_]");
+        pattern.push_str(&format!("|{either}"));
+    }
+    pattern
+}
+
+/// What base64 makes of a secret, whichever of three places it stands at; without the letters that neighbours have a
+/// part in. Nothing where that is too short to be told from other text.
+fn in_base64(secret: &str) -> Vec<String> {
+    let encoded = (0..3).filter_map(|before| {
+        let bytes = [&[0_u8; 2][..before], secret.as_bytes()].concat();
+        let text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(&bytes);
+        let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        text.get(first..end).filter(|own| own.len() >= MIN_BASE64_LENGTH).map(str::to_owned)
+    });
+    encoded.collect()
+}
+
+/// Whether one of the strings in a value is or has this text.
+fn holds(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(found) => found.contains(text),
+        Value::Array(items) => items.iter().any(|item| holds(item, text)),
+        Value::Object(members) => members.values().any(|member| holds(member, text)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn t39_what_is_typed_is_struck_unless_the_page_shows_it() {
+        let mut redaction = Redaction::default();
+        let shown = json!({"value": "Anna"});
+        let params = json!({"target": "#name", "value": "Anna"});
+        assert_eq!(redaction.parameters("fill", &params, Some(&shown)), params);
+        let masked = json!({"value": "••••", "url": "/in?password=a%26b%3Cc"});
+        let params = json!({"target": "#password", "value": "a&b<c"});
+        let clean = redaction.parameters("fill", &params, Some(&masked));
+        assert_eq!(clean, json!({"target": "#password", "value": "[redacted]"}));
+        assert_eq!(redaction.result("fill", &params, &masked)["url"], "/in?password=[redacted]");
+        let told = redaction.clean(r"is a&b<c or a&amp;b&lt;c, a\&b\<c, %61%26b%3cc");
+        assert_eq!(told, "is [redacted] or [redacted], [redacted], [redacted]");
+        let form = json!({"form": "{\"#name\": \"Anna\", \"#pin\": \"123456\"}", "submit": true});
+        let clean = redaction.parameters("fill_form", &form, Some(&shown));
+        assert_eq!(clean["form"], json!({"#name": "Anna", "#pin": "[redacted]"}));
+        assert_eq!(redaction.clean("pin 123456"), "pin [redacted]");
+        let keys = json!({"keys": ["a", "b"]});
+        assert_eq!(redaction.parameters("press", &keys, Some(&masked))["keys"], STRUCK);
+        assert_eq!(redaction.parameters("press", &keys, Some(&shown)), keys);
+        let failed = redaction.parameters("fill", &json!({"target": "a", "value": "word"}), None);
+        assert_eq!(
+            (failed["value"].as_str(), redaction.clean("a word")),
+            (Some(STRUCK), "a word".to_owned())
+        );
+    }
+
+    #[test]
+    fn t39_a_secret_is_struck_from_what_is_written_in_base64() {
+        use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+        let mut redaction = Redaction::default();
+        redaction.learn("sesame>?~open");
+        for whole in ["sesame>?~open", "a:sesame>?~open", "ab:sesame>?~open", "anna:sesame>?~open, and more"]
+        {
+            for encoded in [STANDARD.encode(whole), URL_SAFE.encode(whole)] {
+                let told = redaction.clean(&format!("Basic {encoded}"));
+                assert!(told.contains(STRUCK), "{whole}: {told}");
+                let rest = told.replace(STRUCK, "");
+                assert!(rest.len() < told.len() && !rest.contains(&encoded[6..14]), "{whole}: {told}");
+            }
+        }
+        redaction.learn("pin1");
+        assert_eq!(
+            redaction.clean(&STANDARD.encode("pin1")),
+            STANDARD.encode("pin1"),
+            "too short to be told"
+        );
+    }
+
+    #[test]
+    fn t39_values_of_cookies_and_passphrases_are_struck() {
+        let mut redaction = Redaction::default();
+        let params = json!({"verb": "set", "name": "sid", "value": "canary", "secure": true});
+        let clean = redaction.parameters("cookies", &params, Some(&json!({})));
+        assert_eq!(clean, json!({"verb": "set", "name": "sid", "value": "[redacted]", "secure": true}));
+        let clean = redaction.parameters("anything", &json!({"passphrase": "canary two"}), None);
+        assert_eq!(clean["passphrase"], STRUCK);
+        assert_eq!(redaction.result("cookies", &json!({}), &json!(["canary"])), STRUCK);
+        let asked = json!({"number": 1, "show_secrets": true});
+        assert_eq!(redaction.result("request", &asked, &json!({"headers": ["a cookie"]})), STRUCK);
+        assert!(!format!("{redaction:?}").contains("canary"));
+    }
+}

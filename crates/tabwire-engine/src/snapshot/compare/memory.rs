@@ -1,0 +1,116 @@
+//! The last snapshots, so that the next result can contain only changes.
+
+use super::delta::{KeptLine, kept_lines, write_delta};
+use crate::limits::SNAPSHOTS_REMEMBERED;
+use crate::snapshot::model::page_snapshot::Snapshot;
+use crate::snapshot::refs::{DocumentName, ElementRef, RefTable};
+use crate::snapshot::request::SnapshotRequest;
+use crate::snapshot::text::fence;
+
+/// The last snapshots of one client and tab, one per set of options.
+#[derive(Debug, Default)]
+pub(crate) struct SnapshotMemory {
+    /// Latest last.
+    kept: Vec<Kept>,
+}
+
+#[derive(Debug)]
+struct Kept {
+    request: SnapshotRequest,
+    document: DocumentName,
+    lines: Vec<KeptLine>,
+}
+
+/// What is kept of a snapshot.
+#[derive(Debug)]
+pub(crate) struct SnapshotLines(Vec<KeptLine>);
+
+impl SnapshotLines {
+    /// Reduces a snapshot to what is kept.
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
+        Self(kept_lines(&snapshot.nodes))
+    }
+}
+
+/// The difference to the last snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Comparison {
+    /// There is no earlier one of this document.
+    Unknown,
+    /// No change.
+    Same,
+    /// These lines; none when nearly everything changed.
+    Different(Option<String>),
+}
+
+impl SnapshotMemory {
+    /// Compares with the last snapshot of the same options, without replacing it.
+    pub(crate) fn compare(
+        &self,
+        snapshot: &Snapshot,
+        request: &SnapshotRequest,
+        refs: &mut RefTable,
+    ) -> Comparison {
+        let before =
+            self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
+        let Some(before) = before else { return Comparison::Unknown };
+        let lines = kept_lines(&snapshot.nodes);
+        match write_delta(&before.lines, &lines, &mut |handle| refs.mint(handle)) {
+            Some(changes) if changes.is_empty() => Comparison::Same,
+            changes => Comparison::Different(changes),
+        }
+    }
+
+    /// The elements with refs in the latest snapshot, with their text.
+    pub(crate) fn shown(&self, refs: &RefTable) -> Vec<(ElementRef, String)> {
+        let lines = self.kept.last().into_iter().flat_map(|kept| &kept.lines);
+        let blank = format!(" [{}]", ElementRef::BLANK_LETTER);
+        let shown = lines.filter_map(|line| {
+            let given = refs.find(line.handle()?)?;
+            line.text().contains(&blank).then(|| (given, line.text().replace(&blank, "")))
+        });
+        shown.collect()
+    }
+
+    /// Stores a snapshot that was returned in full.
+    pub(crate) fn remember(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: SnapshotLines) {
+        self.replace(snapshot, request, lines.0);
+    }
+
+    /// The changes since the last snapshot with the same options, within a fence; the whole snapshot when there is
+    /// none, when it shows another document, or when the changes would be longer.
+    pub(crate) fn delta(
+        &mut self,
+        snapshot: &Snapshot,
+        request: &SnapshotRequest,
+        refs: &mut RefTable,
+    ) -> String {
+        let lines = kept_lines(&snapshot.nodes);
+        let before =
+            self.kept.iter().find(|kept| kept.request == *request && kept.document == snapshot.document);
+        // Written first to measure it: refs are assigned only to what is shown in the end.
+        let trial = before.and_then(|kept| write_delta(&kept.lines, &lines, &mut |_| ElementRef::STAND_IN));
+        let is_short = trial.is_some_and(|changes| changes.len() <= snapshot.length(request));
+        let changes = before
+            .filter(|_| is_short)
+            .and_then(|kept| write_delta(&kept.lines, &lines, &mut |handle| refs.mint(handle)));
+        self.replace(snapshot, request, lines);
+        match changes {
+            None => snapshot.to_text(refs, request),
+            Some(changes) if changes.is_empty() => {
+                fence::enclose(&snapshot.heading(), "(nothing changed since the last snapshot)\n")
+            }
+            Some(changes) => {
+                fence::enclose(&snapshot.heading(), &format!("(changes since the last snapshot)\n{changes}"))
+            }
+        }
+    }
+
+    fn replace(&mut self, snapshot: &Snapshot, request: &SnapshotRequest, lines: Vec<KeptLine>) {
+        self.kept.retain(|kept| kept.request != *request && kept.document == snapshot.document);
+        if self.kept.len() >= SNAPSHOTS_REMEMBERED {
+            self.kept.remove(0);
+        }
+        self.kept.push(Kept { request: request.clone(), document: snapshot.document.clone(), lines });
+    }
+}

@@ -1,0 +1,187 @@
+//! Takes a snapshot: reads all frames concurrently and joins the results.
+
+use tabwire_api::{ErrorCode, Failure, FrameId};
+use tabwire_cdp::Deadline;
+
+use crate::frames::tree::Frame;
+use crate::input::locator::Locator;
+use crate::page::Page;
+use crate::snapshot::{
+    ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkAnswer,
+};
+
+/// What was learned about click listeners while a page was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lesson {
+    /// The agents received new listeners.
+    News,
+    /// They knew all of them.
+    Nothing,
+}
+
+/// A snapshot with a value derived from it.
+#[derive(Debug)]
+pub(crate) struct View<T> {
+    pub(crate) snapshot: Snapshot,
+    /// The request, with the resolved root element.
+    pub(crate) request: SnapshotRequest,
+    pub(crate) made: T,
+}
+
+impl Page {
+    /// Takes a snapshot. `within` is a ref or other target for the root element.
+    pub(crate) async fn view(
+        &self,
+        request: SnapshotRequest,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<(Snapshot, SnapshotRequest), Failure> {
+        let View { snapshot, request, .. } = self.view_as(request, within, deadline, |_, _| ()).await?;
+        Ok((snapshot, request))
+    }
+
+    /// Takes a snapshot and derives a value from it, usually while the browser still reports listeners.
+    pub(crate) async fn view_as<T>(
+        &self,
+        mut request: SnapshotRequest,
+        within: Option<&str>,
+        deadline: Deadline,
+        make: impl Fn(&Snapshot, &SnapshotRequest) -> T,
+    ) -> Result<View<T>, Failure> {
+        let mut again = true;
+        let (frame, key) = self.find_place(within, deadline).await?;
+        request.within = key;
+        loop {
+            let taken = match self.view_once(&request, &frame, deadline, &make).await {
+                // Listeners found meanwhile apply at once instead of with the next snapshot.
+                Ok((.., Lesson::News)) => self.view_once(&request, &frame, deadline, &make).await,
+                taken => taken,
+            };
+            match taken {
+                // The document changed while it was read; read the new one once.
+                Err(failure) if again && within.is_none() && self.has_moved_on(&failure) => again = false,
+                Ok((snapshot, made, _)) => return Ok(View { snapshot, request, made }),
+                Err(failure) => return Err(failure),
+            }
+        }
+    }
+
+    fn has_moved_on(&self, failure: &Failure) -> bool {
+        failure.code == ErrorCode::TargetGone && !self.is_gone()
+    }
+
+    /// The frame of the root element, and the element.
+    async fn find_place(
+        &self,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<(FrameId, Option<ElementKey>), Failure> {
+        let Some(within) = within else {
+            // A missing one is reported by the action itself.
+            self.has_lost_frame(deadline).await;
+            return Ok((self.scope_or_main(), None));
+        };
+        if let Locator::Ref(given) = Locator::parse(within)? {
+            let handle = self.find_ref(given)?;
+            return Ok((handle.frame, Some(handle.key)));
+        }
+        let target = crate::input::element::TargetArguments { target: within.to_owned(), nth: None };
+        let element = self.prepare(&target, "read", serde_json::json!({}), deadline).await?;
+        Ok((element.frame.clone(), Some(element.key())))
+    }
+
+    async fn view_once<T>(
+        &self,
+        request: &SnapshotRequest,
+        frame: &FrameId,
+        deadline: Deadline,
+        make: &impl Fn(&Snapshot, &SnapshotRequest) -> T,
+    ) -> Result<(Snapshot, T, Lesson), Failure> {
+        let below = self.frames_below(frame);
+        for inner in &below {
+            // A frame that went away, or whose element is unknown, is listed as unread.
+            let _ = self.unless_blocked(self.session().register_frame_owner(inner, deadline)).await;
+        }
+        let first = self.session().call(frame, "snapshot", &request.argument(), deadline);
+        let inner_request = request.for_inner_frame().argument();
+        let asked: Vec<_> = below
+            .iter()
+            .map(|inner| {
+                (inner.id.clone(), self.session().call(&inner.id, "snapshot", &inner_request, deadline))
+            })
+            .collect();
+        let learning =
+            self.learn_listeners(std::iter::once(frame).chain(below.iter().map(|inner| &inner.id)));
+        let first = WalkAnswer::read(&self.unless_blocked(first).await?)?;
+        let mut others = Vec::new();
+        for (frame, answer) in asked {
+            let outcome = match self.unless_blocked(answer).await {
+                Ok(answer) => WalkAnswer::read(&answer).map_err(|failure| failure.message),
+                Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
+                Err(failure) => Err(failure.message),
+            };
+            others.push(FrameReading { frame, outcome });
+        }
+        self.refs().shows(frame, &first.document);
+        for other in &others {
+            if let Ok(answer) = &other.outcome {
+                self.refs().shows(&other.frame, &answer.document);
+            }
+        }
+        self.refs().keep_frames(|frame| self.session().has_frame(frame));
+        let mut snapshot = Snapshot::assemble(first, frame.clone(), others);
+        snapshot.fit(request);
+        let made = make(&snapshot, request);
+        Ok((snapshot, made, learning.await))
+    }
+
+    /// Queries the click listeners of these frames together with the pending calls. The response takes a bounded time.
+    fn learn_listeners<'f>(&self, frames: impl Iterator<Item = &'f FrameId>) -> impl Future<Output = Lesson> {
+        let learning: Vec<_> = frames.map(|frame| self.session().update_click_listeners(frame)).collect();
+        async move {
+            let learned = futures_util::future::join_all(learning).await;
+            if learned.iter().any(|learned| matches!(learned, Ok(true))) {
+                Lesson::News
+            } else {
+                Lesson::Nothing
+            }
+        }
+    }
+
+    /// Searches the whole page, or an element.
+    pub(crate) async fn search(
+        &self,
+        pattern: Pattern,
+        within: Option<&str>,
+        deadline: Deadline,
+    ) -> Result<Search, Failure> {
+        let (place, key) = self.find_place(within, deadline).await?;
+        let frames: Vec<Frame> =
+            self.find_frame(&place).into_iter().chain(self.frames_below(&place)).collect();
+        let mut search = Search::new(pattern);
+        self.learn_listeners(frames.iter().map(|frame| &frame.id)).await;
+        for frame in &frames {
+            let key = key.filter(|_| frame.id == place);
+            let mut from = Some(0);
+            while let Some(start) = from {
+                let argument = search.argument(start, key);
+                let answer =
+                    self.unless_blocked(self.session().call(&frame.id, "find", &argument, deadline)).await;
+                match answer {
+                    Ok(answer) => from = search.take(&frame.id, &answer)?,
+                    // A frame that went away has no matches.
+                    Err(failure) if self.has_moved_on(&failure) && frame.id != place => from = None,
+                    Err(failure) => return Err(failure),
+                }
+            }
+        }
+        Ok(search)
+    }
+
+    /// What changed on the page since the last snapshot.
+    pub(crate) async fn delta_text(&self, deadline: Deadline) -> Result<String, Failure> {
+        let request = SnapshotRequest { selection: Selection::Everything, ..SnapshotRequest::default() };
+        let (snapshot, request) = self.view(request, None, deadline).await?;
+        Ok(self.memory().delta(&snapshot, &request, &mut self.refs()))
+    }
+}

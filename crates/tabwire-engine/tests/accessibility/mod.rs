@@ -1,0 +1,67 @@
+//! Roles, names, states and exposure as the page agent tells them, against Chrome's own accessibility tree.
+//!
+//! Every page of the files in `pages/` is loaded and every element of it compared. Where the two differ on purpose,
+//! `known_differences.toml` says so and why; a difference that is not listed fails the test, and so does a listed one
+//! that is gone.
+
+mod chrome_role;
+mod chrome_tree;
+mod comparison;
+mod corpus;
+mod growth;
+mod known_differences;
+mod perceiving;
+mod probe;
+mod secrets;
+mod stage;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use self::comparison::Difference;
+use self::corpus::CorpusPage;
+use self::known_differences::KnownDifferences;
+use self::stage::{Stage, Tab};
+
+/// Pages that are looked at side by side; more only make each other slow.
+const TABS: usize = 2;
+
+/// How often a page that differs is looked at again.
+const LOOKS_AGAIN: usize = 2;
+
+#[tokio::test]
+async fn the_agent_agrees_with_chromes_accessibility_tree() {
+    let pages = corpus::pages();
+    assert!(pages.len() >= 270, "a corpus of {} pages", pages.len());
+    let stage = Stage::start().await;
+    let next = AtomicUsize::new(0);
+    let known = KnownDifferences::read();
+    let look = async || {
+        let mut tab = stage.tab().await;
+        let mut found = Vec::new();
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            // A page that was not drawn yet differs; one that is looked at again does not.
+            let mut differences = differences_on(&mut tab, page).await;
+            for _ in 0..LOOKS_AGAIN {
+                if differences.iter().all(|one| known.lists(one)) {
+                    break;
+                }
+                differences = differences_on(&mut tab, page).await;
+            }
+            found.extend(differences);
+        }
+        found
+    };
+    let looks = futures_util::future::join_all((0..TABS).map(|_| look())).await;
+    let mut found: Vec<Difference> = looks.into_iter().flatten().collect();
+    found.sort();
+    known.check(&found);
+}
+
+async fn differences_on(tab: &mut Tab, page: &CorpusPage) -> Vec<Difference> {
+    tab.show(&page.html).await;
+    let ours = probe::elements(tab).await;
+    let theirs = chrome_tree::elements(tab).await;
+    assert_eq!(ours.len(), theirs.len(), "{}: both see the same elements", page.name);
+    let pairs = ours.iter().zip(&theirs);
+    pairs.flat_map(|(ours, theirs)| comparison::differences(&page.name, ours, theirs)).collect()
+}

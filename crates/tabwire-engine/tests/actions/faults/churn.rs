@@ -1,0 +1,120 @@
+//! Tabs that are opened, used and closed leave no state in the engine (F44).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tabwire_engine::BrowserCounts;
+use tabwire_testkit::by_size;
+use tokio::time::Instant;
+
+use crate::actions::support::stage::Stage;
+
+/// Tabs that are opened and closed before anything is measured: what is made once has been made then.
+const WARM_UP: usize = 40;
+
+/// Tabs that are opened and closed between the measurements.
+fn churned_tabs() -> usize {
+    by_size(200, 500)
+}
+
+/// Tabs that are open at the same time.
+const AT_ONCE: usize = 10;
+
+/// Permitted growth of the process: a constant for what an allocator keeps, and a fifth of the some 40 KiB that a tab
+/// with its events, listeners and tasks takes.
+fn permitted_growth() -> usize {
+    1024 * 1024 + churned_tabs() * 8 * 1024
+}
+
+/// Everything that is held for tabs.
+#[derive(Debug, PartialEq)]
+struct Held {
+    browser: BrowserCounts,
+    commands: usize,
+    sessions: usize,
+    listeners: usize,
+    tasks: BTreeMap<Arc<str>, usize>,
+}
+
+fn held(stage: &Stage) -> Held {
+    let connection = stage.browser.connection().resource_counts();
+    let mut tasks = BTreeMap::new();
+    for name in stage.tasks.names() {
+        *tasks.entry(name).or_default() += 1;
+    }
+    Held {
+        browser: stage.browser.counts(),
+        commands: connection.commands,
+        sessions: connection.sessions,
+        listeners: connection.listeners,
+        tasks,
+    }
+}
+
+/// What is held when the only page has been set up and nothing is under way.
+async fn at_rest(stage: &Stage) -> Held {
+    let end = Instant::now() + Duration::from_secs(20);
+    loop {
+        let now = held(stage);
+        if now.commands == 0 && !now.tasks.contains_key("page-setup") {
+            return now;
+        }
+        assert!(Instant::now() < end, "still busy: {now:#?}");
+        stage.act("tabs_list", json!({})).await;
+    }
+}
+
+/// Waits until as much is held as before; what is on its way to be forgotten takes a moment.
+async fn returns_to(stage: &Stage, before: &Held) {
+    let end = Instant::now() + Duration::from_secs(20);
+    while held(stage) != *before {
+        assert!(Instant::now() < end, "before: {before:#?}\nafter: {:#?}", held(stage));
+        // Whoever is asked for tabs forgets those that are gone.
+        stage.act("tabs_list", json!({})).await;
+    }
+}
+
+/// Bytes of this process that are in memory.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/status").expect("of this process");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
+    let kibibytes: usize = line.trim().trim_end_matches(" kB").parse().expect("a number");
+    kibibytes * 1024
+}
+
+/// Opens a tab, looks at it, and closes it; some show a page, and some of those have frames of other sites.
+async fn live(stage: &Stage, number: usize) {
+    let params = match number % 20 {
+        0 => json!({"url": stage.site.url("b", "/frames")}),
+        10 => json!({"url": stage.site.url("b", "/console")}),
+        _ => json!({}),
+    };
+    let opened = stage.act("tab_new", params).await;
+    let tab = Stage::tab(&opened);
+    let seen = stage.try_act_in(Some(tab), "get", json!({"what": "title"}), Duration::from_secs(20)).await;
+    seen.unwrap_or_else(|failure| panic!("tab {number}: {failure:?}"));
+    stage.act("tab_close", json!({"id": tab})).await;
+}
+
+async fn churn(stage: &Stage, count: usize) {
+    for round in 0..count / AT_ONCE {
+        join_all((0..AT_ONCE).map(|place| live(stage, round * AT_ONCE + place))).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f44_tabs_that_come_and_go_leave_nothing_behind() {
+    let stage = Stage::at("/plain").await;
+    let first = at_rest(&stage).await;
+    churn(&stage, WARM_UP).await;
+    returns_to(&stage, &first).await;
+    let before = resident();
+    churn(&stage, churned_tabs()).await;
+    returns_to(&stage, &first).await;
+    let growth = resident().saturating_sub(before);
+    assert!(growth < permitted_growth(), "{growth} bytes more after {} tabs", churned_tabs());
+    assert_eq!(first.browser.tabs, 1);
+}

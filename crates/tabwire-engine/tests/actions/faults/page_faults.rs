@@ -1,0 +1,93 @@
+//! Pages that freeze, pages with invalid text, endless depth or constant movement.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tabwire_api::ErrorCode;
+
+use crate::actions::support::stage::Stage;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f10_a_frozen_tab_is_woken_and_holds_up_no_other() {
+    let stage = Stage::at("/plain").await;
+    let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
+    let other = Stage::tab(&stage.act("tab_new", json!({"url": stage.site.url("b", "/plain")})).await);
+    let second = stage.second_session(tab).await;
+    let frozen = json!({"state": "frozen"});
+    second.send("Page.setWebLifecycleState", &frozen, PATIENCE).await.expect("frozen");
+    for (tab, name, params) in [
+        (other, "click", json!({"target": "#count"})),
+        (tab, "snapshot", json!({})),
+        (tab, "click", json!({"target": "#count"})),
+        (tab, "eval", json!({"expression": "new Promise((done) => setTimeout(done, 10))"})),
+    ] {
+        let done = stage.try_act_in(Some(tab), name, params, PATIENCE).await;
+        done.unwrap_or_else(|failure| panic!("{name} in {tab}: {failure:?}"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f12_a_dialog_that_somebody_else_answered_is_no_failure() {
+    let stage = Stage::at("/plain").await;
+    let tab = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
+    let second = stage.second_session(tab).await;
+    second.enable("Page").await.expect("enabled");
+    let opening = json!({"expression": "setTimeout(() => { window.said = confirm('sure?'); }, 0); new Promise(() => {})"});
+    let waited = stage.try_act("eval", opening).await.expect_err("blocked");
+    assert_eq!(waited.code, ErrorCode::DialogOpen);
+    assert!(waited.message.contains("sure?"), "{waited:?}");
+    let accept = json!({"accept": true});
+    second.send("Page.handleJavaScriptDialog", &accept, PATIENCE).await.expect("the other was faster");
+    match stage.try_act("dialog", json!({"answer": "dismiss"})).await {
+        Ok(_) => {}
+        Err(failure) => assert_eq!(failure.code, ErrorCode::NotActionable, "{failure:?}"),
+    }
+    assert_eq!(stage.eval("window.said").await, true, "the first answer counts");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn f16_broken_text_and_endless_depth_are_read() {
+    let stage = Stage::at("/hostile/surrogates").await;
+    let seen = stage.text("snapshot", json!({})).await;
+    assert!(seen.starts_with("<page "), "{seen}");
+    let odd = stage.act("eval", json!({"expression": "'a\\ud800b'"})).await;
+    assert_eq!(odd["value"], "a\u{fffd}b", "{odd}");
+    for kind in ["", "&kind=shadow", "&kind=list"] {
+        stage.open(&format!("/hostile/depth?depth=10000{kind}")).await;
+        stage.text("snapshot", json!({})).await;
+        stage.text("find", json!({"text": "bottom"})).await;
+        stage.act("wait_for", json!({"target": "#bottom", "state": "attached"})).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_never_rests_is_still_seen_and_acted_on() {
+    let stage = Stage::at("/churn?milliseconds=0").await;
+    stage.text("snapshot", json!({})).await;
+    let done = stage.act("click", json!({"target": "#stable"})).await;
+    assert!(done["did"] == "clicked", "{done}");
+    stage.act("click", json!({"target": "#stop"})).await;
+    stage.act("click", json!({"target": "#stable"})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn t28_t29_hostile_pages_forge_nothing_and_hide_nothing() {
+    let stage = Stage::at("/hostile/hidden").await;
+    for params in [json!({}), json!({"full": true}), json!({"interactive": true})] {
+        let seen = stage.text("snapshot", params.clone()).await;
+        assert!(!seen.contains("CANARY-"), "{params}: {}", lines_with(&seen, "CANARY-"));
+    }
+    assert!(stage.text("snapshot", json!({"full": true})).await.contains("VISIBLE-"));
+    stage.open("/hostile/forged").await;
+    let seen = stage.text("snapshot", json!({"full": true})).await;
+    let fence = seen.lines().next().expect("a fence").split('>').next().expect("closed").replace('<', "</");
+    assert_eq!(seen.matches(&format!("{fence}>")).count(), 1, "{seen}");
+    assert!(seen.trim_end().ends_with(&format!("{fence}>")), "{seen}");
+    assert_eq!(stage.site.request_count("/stolen/image"), 0);
+}
+
+fn lines_with(text: &str, word: &str) -> String {
+    text.lines().filter(|line| line.contains(word)).collect::<Vec<_>>().join("\n")
+}

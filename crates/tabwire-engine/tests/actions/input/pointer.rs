@@ -1,0 +1,80 @@
+//! `dblclick`, `hover`, `tap` and `mouse`.
+
+use serde_json::json;
+use tabwire_api::ErrorCode;
+
+use crate::actions::support::stage::Stage;
+
+const LOG: &str = "document.getElementById('log').textContent";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn double_clicks_hovers_and_taps_arrive() {
+    let stage = Stage::at("/click/targets").await;
+    let done = stage.act("dblclick", json!({"target": "#double"})).await;
+    assert_eq!(done["element"], "button \"Double click me\"");
+    let log = stage.eval(LOG).await;
+    assert!(
+        log.as_str().expect("text").contains("dblclick double button=0 count=2 keys=none trusted=true"),
+        "{log}"
+    );
+
+    stage.act("hover", json!({"target": "#opener"})).await;
+    assert_eq!(stage.eval("getComputedStyle(document.getElementById('menu')).display").await, "block");
+    stage.act("click", json!({"target": "#entry"})).await;
+
+    stage.act("tap", json!({"target": "#touch"})).await;
+    let log = stage.eval(LOG).await;
+    let log = log.as_str().expect("text");
+    assert!(log.contains("touchstart touch fingers=1\ntouchend touch fingers=0\nclick touch"), "{log}");
+    assert!(log.contains("click entry"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mouse_is_moved_held_and_its_wheel_turned() {
+    let stage = Stage::at("/click/targets").await;
+    let place = stage.eval("(() => { const box = document.getElementById('press').getBoundingClientRect(); return [box.x + 5, box.y + 5]; })()").await;
+    let text = stage.text("mouse", json!({"what": "move", "at": place})).await;
+    assert!(text.starts_with("moved the mouse to "), "{text}");
+    stage.act("mouse", json!({"what": "down"})).await;
+    assert!(!stage.eval(LOG).await.as_str().expect("text").contains("mouseup"));
+    stage.act("mouse", json!({"what": "up"})).await;
+    let log = stage.eval(LOG).await;
+    let log = log.as_str().expect("text");
+    assert!(
+        log.contains(
+            "pointerdown press mouse\nmousedown press mouse\npointerup press mouse\nmouseup press mouse"
+        ),
+        "{log}"
+    );
+    assert!(log.contains("click press button=0 count=1"), "{log}");
+    stage.act("mouse", json!({"what": "wheel", "at": [10, 10], "by": [0, 300]})).await;
+    stage.until("scrollY > 200").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hands_refuse_what_makes_no_sense() {
+    let stage = Stage::at("/click/targets").await;
+    for name in ["dblclick", "hover", "tap"] {
+        stage.fails(ErrorCode::BadArgs, name, json!({"target": ".twin"})).await;
+        stage.fails(ErrorCode::BadArgs, name, json!({"target": "#pad", "position": "x"})).await;
+        stage.fails(ErrorCode::NotActionable, name, json!({"target": "#hidden"})).await;
+    }
+    for params in [
+        json!({}),
+        json!({"what": "jump"}),
+        json!({"what": "move"}),
+        json!({"what": "wheel"}),
+        json!({"what": "up", "by": [1, 1]}),
+        json!({"what": "move", "at": [-1, 5]}),
+    ] {
+        stage.fails(ErrorCode::BadArgs, "mouse", params).await;
+    }
+    for (name, params) in [
+        ("dblclick", json!({"target": "body"})),
+        ("hover", json!({"target": "body"})),
+        ("tap", json!({"target": "body"})),
+        ("mouse", json!({"what": "move", "at": [5, 5]})),
+    ] {
+        stage.check_wrong_moments(name, params).await;
+    }
+}

@@ -1,0 +1,182 @@
+//! `route` and `unroute`: requests are aborted, answered and changed, in every frame, and the rest is left alone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_api::ErrorCode;
+
+use crate::actions::support::stage::Stage;
+
+/// Fetches in the page and gives the status and the text, or why not.
+async fn fetched(stage: &Stage, url: &str) -> Value {
+    let script = format!(
+        "fetch('{url}').then((answer) => answer.text().then((text) => answer.status + ' ' + text), (error) => error.name)"
+    );
+    stage.eval(&script).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_aborted_answered_and_left_alone() {
+    let stage = Stage::at("/requests").await;
+    stage.act("route", json!({"url": "/api/echo?value=no", "abort": "connection-refused"})).await;
+    let body = json!({"url": "*/api/made-up", "status": 418, "header": ["X-Made: here"], "body": "tea"});
+    let added = stage.act("route", body).await;
+    assert_eq!(added["added"], 2);
+    assert_eq!(fetched(&stage, "/api/echo?value=no").await, "TypeError");
+    assert_eq!(fetched(&stage, "/api/echo?value=yes").await, "200 echo yes");
+    assert_eq!(fetched(&stage, "/api/made-up").await, "418 tea");
+    assert_eq!((stage.site.request_count("/api/echo"), stage.site.request_count("/api/made-up")), (1, 0));
+    assert_eq!(
+        stage.eval("fetch('/api/made-up').then((answer) => answer.headers.get('x-made'))").await,
+        "here"
+    );
+    // Another origin's answer can be read too, also when the browser asks first.
+    let other = stage.site.url("b", "/api/made-up");
+    let script =
+        format!("fetch('{other}', {{method: 'PUT', headers: {{'x-odd': '1'}}}}).then((a) => a.text())");
+    assert_eq!(stage.eval(&script).await, "tea");
+    // They survive navigation, and the list counts.
+    stage.open("/plain").await;
+    assert_eq!(fetched(&stage, "/api/made-up").await, "418 tea");
+    let text = stage.text("route", json!({})).await;
+    assert!(text.contains("abort (ConnectionRefused) (hits: 1)") && text.contains("answer 418"), "{text}");
+    let failed = stage.act("requests", json!({"url": "value=no"})).await;
+    assert_eq!(failed["requests"][0]["from"], "route 1", "{failed}");
+    stage.act("unroute", json!({"route": "2"})).await;
+    assert!(fetched(&stage, "/api/made-up").await.as_str().expect("text").starts_with("404"));
+    stage.act("unroute", json!({"all": true})).await;
+    assert_eq!(fetched(&stage, "/api/echo?value=no").await, "200 echo no");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_changed_and_kinds_and_times_count() {
+    let stage = Stage::at("/requests").await;
+    let to = stage.site.url("a", "/echo?new=1");
+    let change = json!({"url": "/api/old", "to_url": to, "to_method": "put", "set_header": ["X-Added: yes"],
+        "remove_header": ["x-gone"], "post_data": "changed"});
+    stage.act("route", change).await;
+    let seen = stage
+        .eval("fetch('/api/old', {method: 'POST', body: 'old', headers: {'x-gone': '1', 'x-kept': '2'}}).then((a) => a.json())")
+        .await;
+    assert_eq!(
+        (&seen["method"], &seen["body"], &seen["query"]["new"]),
+        (&json!("PUT"), &json!("changed"), &json!("1"))
+    );
+    let headers = &seen["headers"];
+    assert_eq!((&headers["x-added"], &headers["x-kept"]), (&json!("yes"), &json!("2")), "{seen}");
+    assert!(headers.get("x-gone").is_none(), "{seen}");
+    assert_eq!(stage.site.request_count("/api/old"), 0);
+    stage.act("route", json!({"url": "*", "type": ["image"], "abort": "blocked"})).await;
+    assert_eq!(stage.eval("viaImage()").await, "image failed");
+    assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 echo 1");
+    stage.act("route", json!({"url": "value=2", "body": "once", "times": 1})).await;
+    assert_eq!(fetched(&stage, "/api/echo?value=2").await, "200 once");
+    assert_eq!(fetched(&stage, "/api/echo?value=2").await, "200 echo 2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn routes_hold_in_frames_of_other_processes_that_are_there_and_that_come() {
+    let stage = Stage::at("/plain").await;
+    let inner = "<script>const ask = async () => {\
+        const text = await (await fetch('/api/echo?value=deep')).text();\
+        top.postMessage(text, '*'); setTimeout(ask, 20); }; ask();</script>";
+    stage
+        .act("route", json!({"url": "/made/frame", "body": inner, "header": ["content-type: text/html"]}))
+        .await;
+    stage.eval("window.said = []; addEventListener('message', (event) => said.push(event.data)); 0").await;
+    let frame = async |name: &str| {
+        let url = stage.site.url(name, "/made/frame");
+        stage
+            .eval(&format!(
+                "document.body.append(Object.assign(document.createElement('iframe'), {{src: '{url}'}}))"
+            ))
+            .await;
+    };
+    frame("b").await;
+    stage.until("said.includes('echo deep')").await;
+    assert_eq!(stage.site.request_count("/made/frame"), 0);
+    // One that is there.
+    stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
+    stage.until("said.includes('from the route')").await;
+    let visits = stage.site.request_count("/api/echo");
+    // One that comes, in a process of its own.
+    stage.eval("window.said = []; 0").await;
+    frame("c").await;
+    stage.until("said.length > 5").await;
+    assert_eq!(stage.eval("said.filter((text) => text !== 'from the route').length").await, 0);
+    assert_eq!(stage.site.request_count("/api/echo"), visits);
+    stage.act("unroute", json!({"all": true})).await;
+    stage.until("said.includes('echo deep')").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_cannot_be_changed_as_asked_goes_on() {
+    let stage = Stage::at("/plain").await;
+    // Only the browser itself may say how long a body is.
+    stage.act("route", json!({"url": "/api/echo", "set_header": ["Content-Length: 7"]})).await;
+    assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 echo 1");
+    assert_eq!(stage.act("route", json!({})).await["routes"][0]["refused"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bad_routes_are_refused_and_wrong_moments_told() {
+    let stage = Stage::at("/plain").await;
+    for bad in [
+        json!({"url": "/x"}),
+        json!({"abort": "blocked"}),
+        json!({"url": "/x", "abort": "sometimes"}),
+        json!({"url": "/x", "abort": "blocked", "body": "x"}),
+        json!({"url": "/x", "body": "x", "body_file": "y"}),
+        json!({"url": "/x", "status": 99}),
+        json!({"url": "/x", "body": "x", "header": ["nothing"]}),
+        json!({"url": "/x", "body": "x", "times": 0}),
+        json!({"url": "/x", "to_url": "about:blank"}),
+        json!({"url": "/x", "to_url": "http://["}),
+        json!({"url": "/x", "to_method": "G T"}),
+        json!({"url": "/x", "body_file": "/nowhere/at/all"}),
+    ] {
+        stage.fails(ErrorCode::BadArgs, "route", bad).await;
+    }
+    for bad in [json!({}), json!({"route": "7"}), json!({"route": "1", "all": true})] {
+        stage.fails(ErrorCode::BadArgs, "unroute", bad).await;
+    }
+    assert_eq!(stage.text("route", json!({})).await, "no routes");
+    stage.check_wrong_moments("route", json!({"url": "/x", "abort": "blocked"})).await;
+    stage.check_wrong_moments("unroute", json!({"all": true})).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn workers_run_and_their_requests_are_told_and_routed() {
+    let stage = Stage::at("/worker/dedicated").await;
+    stage.until("document.getElementById('answer').textContent === '42'").await;
+    let url = stage.site.url("a", "/api/echo?value=worker");
+    let code = format!(
+        "onmessage = () => fetch('{url}').then((answer) => answer.text()).then((text) => postMessage(text))"
+    );
+    stage.eval(&format!("window.asker = new Worker(URL.createObjectURL(new Blob([\"{code}\"]))); 0")).await;
+    let ask =
+        "new Promise((done) => { asker.onmessage = (event) => done(event.data); asker.postMessage(0); })";
+    assert_eq!(stage.eval(ask).await, "echo worker");
+    // A worker tells of its requests in its own time.
+    let told = async {
+        while stage.act("requests", json!({"url": "value=worker"})).await["requests"][0]["status"] != 200 {
+            stage.eval("new Promise((done) => setTimeout(done, 5))").await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), told).await.expect("told");
+    // A worker that is there already.
+    stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
+    assert_eq!(stage.eval(ask).await, "from the route");
+    assert_eq!(stage.site.request_count("/api/echo"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn routes_are_made_while_a_page_is_on_its_way() {
+    let stage = Stage::at("/requests").await;
+    stage.eval("setTimeout(() => { location.href = '/hang'; }, 0); 0").await;
+    stage.act("route", json!({"url": "/api/echo", "body": "from the route"})).await;
+    stage.act("headers", json!({"headers": ["X-Added: one"]})).await;
+    stage.open("/requests").await;
+    assert_eq!(stage.eval("fetch('/api/headers').then((answer) => answer.text())").await, "one");
+    assert_eq!(fetched(&stage, "/api/echo?value=1").await, "200 from the route");
+}

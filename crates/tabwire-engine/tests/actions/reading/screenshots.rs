@@ -1,0 +1,162 @@
+//! `screenshot` and `pdf` files.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_api::ErrorCode;
+use tabwire_image::Image;
+
+use crate::actions::support::stage::Stage;
+
+const COLOURS: &str = "<title>P</title><body style='margin:0;background:rgb(0,0,255)'>
+    <div id=red style='position:absolute;left:20px;top:30px;width:100px;height:50px;background:rgb(255,0,0)'></div>
+    <button style='position:absolute;left:200px;top:100px;width:80px;height:60px'>Pay</button>
+    <a href=/x style='position:absolute;left:20px;top:3000px;width:80px;height:60px'>Low</a>";
+
+fn picture(taken: &Value) -> Image {
+    let bytes = std::fs::read(taken["path"].as_str().expect("a path")).expect("a file");
+    assert_eq!(taken["bytes"].as_u64(), u64::try_from(bytes.len()).ok());
+    let picture = Image::from_png(&bytes).expect("a png");
+    assert_eq!(taken["width"], picture.width());
+    assert_eq!(taken["height"], picture.height());
+    picture
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_shows_the_view_the_page_or_an_element() {
+    let stage = Stage::start().await;
+    stage.show(COLOURS).await;
+    let view = picture(&stage.act("screenshot", json!({})).await);
+    assert_eq!(view.pixel(70, 55), Some([255, 0, 0, 255]));
+    assert_eq!(view.pixel(10, 10), Some([0, 0, 255, 255]));
+    stage.eval("scrollTo(0, 500)").await;
+    let taken = stage.act("screenshot", json!({"target": "#red"})).await;
+    let red = picture(&taken);
+    assert_eq!((red.width(), red.height()), (100, 50));
+    assert_eq!((red.pixel(0, 0), red.pixel(99, 49)), (Some([255, 0, 0, 255]), Some([255, 0, 0, 255])));
+    let wish = stage.files.put("seed", b"").with_file_name("full.png");
+    let full = stage.act("screenshot", json!({"full_page": true, "original": true, "output": wish})).await;
+    assert_eq!((full["height"].as_u64(), full["truncated"].as_bool()), (Some(3_060), Some(false)));
+    assert!(full["path"].as_str().is_some_and(|path| path.ends_with("full.png")));
+    assert_eq!(picture(&full).pixel(70, 55), Some([255, 0, 0, 255]));
+    let small = stage.act("screenshot", json!({"full_page": true})).await;
+    assert_eq!((small["height"].as_u64(), small["full_height"].as_f64()), (Some(1_568), Some(3_060.0)));
+    picture(&small);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_have_the_form_that_is_asked_for() {
+    let stage = Stage::start().await;
+    stage.show(COLOURS).await;
+    for (format, start) in [("jpeg", [0xff, 0xd8]), ("webp", *b"RI")] {
+        let taken = stage.act("screenshot", json!({"format": format})).await;
+        let bytes = std::fs::read(taken["path"].as_str().expect("a path")).expect("a file");
+        assert!(bytes.starts_with(&start), "{taken}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn very_tall_pages_are_cut_and_said_so() {
+    let stage = Stage::start().await;
+    stage.show("<body style='margin:0'><a style='position:absolute;top:40000px;height:60px'>Low</a>").await;
+    let tall = stage.act("screenshot", json!({"full_page": true})).await;
+    assert_eq!((tall["truncated"].as_bool(), tall["full_height"].as_f64()), (Some(true), Some(40_060.0)));
+    assert_eq!(tall["height"], 1_568);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn labels_are_refs_and_the_page_never_sees_them() {
+    let stage = Stage::start().await;
+    stage.show(COLOURS).await;
+    stage.eval("window.seen = 0; new MutationObserver((all) => { seen += all.length; }).observe(document, {subtree: true, childList: true, attributes: true})").await;
+    let taken = stage.act("screenshot", json!({"annotate": true})).await;
+    let marks = taken["annotations"].as_array().expect("marks");
+    assert_eq!(marks.len(), 1, "{taken}");
+    assert_eq!((marks[0]["role"].as_str(), marks[0]["name"].as_str()), (Some("button"), Some("Pay")));
+    assert_ne!(
+        picture(&taken).pixel(200, 140),
+        picture(&stage.act("screenshot", json!({})).await).pixel(200, 140)
+    );
+    assert_eq!(stage.eval("seen").await, 0);
+    let clicked = stage.act("click", json!({"target": marks[0]["ref"]})).await;
+    assert_eq!(clicked["element"], "button \"Pay\"");
+    let full = stage.act("screenshot", json!({"annotate": true, "full_page": true})).await;
+    assert_eq!(full["annotations"].as_array().map(Vec::len), Some(2), "{full}");
+    stage.open("/frames/deep").await;
+    let deep = stage.act("screenshot", json!({"annotate": true})).await;
+    let save = deep["annotations"]
+        .as_array()
+        .expect("marks")
+        .iter()
+        .find(|mark| mark["name"] == "Save deep")
+        .expect("in a frame");
+    let place = stage.act("get", json!({"what": "box", "target": save["ref"]})).await;
+    for side in ["x", "y", "width", "height"] {
+        let off = place["value"][side].as_f64().unwrap_or(-9.0) - save["box"][side].as_f64().unwrap_or(9.0);
+        assert!(off.abs() < 1.0, "{side}: {place} {save}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tabs_behind_others_have_their_picture_taken() {
+    let stage = Stage::at("/plain").await;
+    let behind = Stage::tab(&stage.act("tab_new", json!({})).await);
+    stage.act("navigate", json!({"url": stage.site.url("a", "/plain")})).await;
+    stage.act("tab_new", json!({"background": false})).await;
+    for _ in 0..6 {
+        let taken = stage.try_act_in(Some(behind), "screenshot", json!({}), Duration::from_secs(8)).await;
+        picture(&taken.expect("taken"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_is_printed() {
+    let stage = Stage::start().await;
+    stage.show("<p>one</p><p style='break-before:page'>two</p>").await;
+    let printed = stage
+        .act("pdf", json!({"paper": "letter", "landscape": true, "margin": "1cm", "background": true}))
+        .await;
+    let bytes = std::fs::read(printed["path"].as_str().expect("a path")).expect("a file");
+    assert!(bytes.starts_with(b"%PDF-") && printed["bytes"].as_u64() == u64::try_from(bytes.len()).ok());
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    assert!(text.contains("/MediaBox [0 0 792 612]") || text.contains("[0 0 792 612]"), "landscape letter");
+    assert_eq!(text.matches("/Type /Page\n").count(), 2);
+    let wish = stage.files.put("seed", b"").with_file_name("first.pdf");
+    let first = stage.act("pdf", json!({"pages": "1", "output": wish})).await;
+    let text = std::fs::read(first["path"].as_str().expect("a path")).expect("a file");
+    assert_eq!(String::from_utf8_lossy(&text).matches("/Type /Page\n").count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pictures_refuse_bad_input_and_wrong_moments() {
+    let stage = Stage::start().await;
+    stage.show("<p>a</p><i hidden>b</i>").await;
+    for bad in [
+        json!({"quality": 50}),
+        json!({"format": "jpeg", "quality": 0}),
+        json!({"format": "gif"}),
+        json!({"target": "p", "full_page": true}),
+    ] {
+        stage.fails(ErrorCode::BadArgs, "screenshot", bad).await;
+    }
+    stage.fails(ErrorCode::SelectorNotFound, "screenshot", json!({"target": "b"})).await;
+    stage.fails(ErrorCode::NotActionable, "screenshot", json!({"target": "i"})).await;
+    for bad in [
+        json!({"margin": "wide"}),
+        json!({"margin": "1cm,2cm"}),
+        json!({"pages": "3-1"}),
+        json!({"pages": "x"}),
+        json!({"scale": 3.0}),
+        json!({"paper": "b5"}),
+    ] {
+        stage.fails(ErrorCode::BadArgs, "pdf", bad).await;
+    }
+    for action in ["screenshot", "pdf"] {
+        stage.fails(ErrorCode::PolicyDenied, action, json!({"output": "/somewhere/else.bin"})).await;
+    }
+    let many = stage.try_act("pdf", json!({"pages": "90-91"})).await;
+    assert_eq!(many.expect_err("too many").code, ErrorCode::BadArgs);
+    for action in ["screenshot", "pdf"] {
+        stage.check_wrong_moments(action, json!({})).await;
+    }
+}

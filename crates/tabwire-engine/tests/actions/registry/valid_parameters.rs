@@ -1,0 +1,142 @@
+//! Table: valid parameters of every action on the page `/moment`.
+
+use serde_json::{Value, json};
+use tabwire_api::TabId;
+use tabwire_engine::ACTIONS;
+
+use crate::actions::support::stage::Stage;
+
+/// One action that is fit to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Fit {
+    pub(crate) name: &'static str,
+    pub(crate) params: Value,
+    /// What is run afterwards, so that the next one finds things as they were.
+    pub(crate) undone_by: Option<Value>,
+    /// Whether it goes elsewhere itself, and so may end another journey.
+    pub(crate) travels: bool,
+}
+
+impl Fit {
+    fn new(name: &'static str, params: Value) -> Self {
+        Self { name, params, undone_by: None, travels: false }
+    }
+
+    fn undone_by(self, params: Value) -> Self {
+        Self { undone_by: Some(params), ..self }
+    }
+
+    fn travels(self) -> Self {
+        Self { travels: true, ..self }
+    }
+}
+
+/// Every action of the registry, for a tab that shows `/moment`.
+pub(crate) fn fit_actions(stage: &Stage, tab: TabId) -> Vec<Fit> {
+    let fits = [acting(stage), moving(stage, tab), reading(stage), captures(stage), network(), state(stage)]
+        .concat();
+    for action in ACTIONS {
+        let times = fits.iter().filter(|fit| fit.name == action.name).count();
+        assert_eq!(times, 1, "the action {} needs one row in fit_parameters.rs", action.name);
+    }
+    assert_eq!(fits.len(), ACTIONS.len(), "a row for an action that there is not");
+    fits
+}
+
+fn acting(stage: &Stage) -> Vec<Fit> {
+    let file = stage.files.put("moment.txt", b"content");
+    vec![
+        Fit::new("click", json!({"target": "#button"})),
+        Fit::new("dblclick", json!({"target": "#button"})),
+        Fit::new("hover", json!({"target": "#button"})),
+        Fit::new("tap", json!({"target": "#button"})),
+        Fit::new("drag", json!({"target": "#button", "by": [30, 10]})),
+        Fit::new("fill", json!({"target": "#name", "value": "Anna"})),
+        Fit::new("fill_form", json!({"form": "{\"#name\": \"Anna\", \"#off\": true}"})),
+        Fit::new("type", json!({"target": "#name", "text": "Anna"})),
+        Fit::new("press", json!({"target": "#name", "keys": ["a", "b"]})),
+        Fit::new("select", json!({"target": "#colour", "options": ["green"]})),
+        Fit::new("check", json!({"target": "#off"})),
+        Fit::new("uncheck", json!({"target": "#on"})),
+        Fit::new("focus", json!({"target": "#name"})),
+        Fit::new("scroll", json!({"target": "#report"})),
+        Fit::new("mouse", json!({"what": "move", "at": [5, 5]})),
+        Fit::new("clipboard", json!({"what": "paste", "target": "#name", "text": "Anna"})),
+        Fit::new("dialog", json!({"answer": "show"})),
+        Fit::new("upload", json!({"target": "#file", "files": [file]})),
+        // What a link downloads is a journey of the page first.
+        Fit::new("download_file", json!({"target": "#report"})).travels(),
+        Fit::new("downloads", json!({})),
+    ]
+}
+
+fn moving(stage: &Stage, tab: TabId) -> Vec<Fit> {
+    vec![
+        Fit::new("navigate", json!({"url": stage.site.url("a", "/plain")})).travels(),
+        Fit::new("back", json!({})).travels(),
+        Fit::new("forward", json!({})).travels(),
+        Fit::new("reload", json!({})).travels(),
+        Fit::new("wait_for", json!({"target": "#title"})),
+        Fit::new("tabs_list", json!({})),
+        Fit::new("tab_new", json!({})),
+        Fit::new("tab_select", json!({"id": tab})),
+        Fit::new("frame", json!({"frame": "main"})),
+        Fit::new("tab_close", json!({"id": tab})).travels(),
+    ]
+}
+
+fn reading(stage: &Stage) -> Vec<Fit> {
+    vec![
+        Fit::new("snapshot", json!({})),
+        Fit::new("find", json!({"text": "moment"})),
+        Fit::new("get_text", json!({"target": "#link"})),
+        Fit::new("get_html", json!({"target": "#link"})),
+        Fit::new("read_as_markdown", json!({})),
+        Fit::new("extract_links", json!({})),
+        Fit::new("screenshot", json!({"annotate": true})),
+        Fit::new("pdf", json!({})),
+        Fit::new("get", json!({"what": "value", "target": "#name"})),
+        Fit::new("inspect", json!({"point": [20, 40]})),
+        Fit::new("console", json!({})),
+        Fit::new("errors", json!({})),
+        Fit::new("eval", json!({"expression": "new Promise((done) => setTimeout(done, 20))"})),
+        Fit::new("diff", json!({"what": "snapshot", "save": stage.files.at("baseline.txt")})),
+    ]
+}
+
+fn captures(stage: &Stage) -> Vec<Fit> {
+    vec![
+        Fit::new("vitals", json!({})),
+        Fit::new("trace", json!({"verb": "start"})).undone_by(json!({"verb": "stop"})),
+        Fit::new("capture", json!({"verb": "on", "directory": stage.files.at("evidence")}))
+            .undone_by(json!({"verb": "off"})),
+        Fit::new("record", json!({"verb": "start", "format": "frames"})).undone_by(json!({"verb": "stop"})),
+    ]
+}
+
+fn network() -> Vec<Fit> {
+    vec![
+        Fit::new("requests", json!({"all": true})),
+        Fit::new("request", json!({"number": 1})),
+        Fit::new("route", json!({"url": "/never", "abort": "failed"})).undone_by(json!({})),
+        Fit::new("unroute", json!({"all": true})),
+        Fit::new("har", json!({"action": "start"})).undone_by(json!({"action": "stop"})),
+        Fit::new("offline", json!({"state": "off"})),
+        Fit::new("throttle", json!({"latency": 1.0})).undone_by(json!({"preset": "off"})),
+        Fit::new("headers", json!({"headers": ["X-Moment: 1"]})).undone_by(json!({"clear": true})),
+        Fit::new("http_auth", json!({"user": "alice", "password": "secret"}))
+            .undone_by(json!({"clear": true})),
+        Fit::new("login", json!({"name": "shop"})).travels(),
+    ]
+}
+
+fn state(stage: &Stage) -> Vec<Fit> {
+    vec![
+        Fit::new("cookies", json!({"verb": "set", "name": "moment", "value": "1"})),
+        Fit::new("storage", json!({"area": "local", "verb": "set", "key": "moment", "value": "1"})),
+        Fit::new("state", json!({"verb": "save", "path": stage.files.at("state.json")})),
+        Fit::new("emulate", json!({"color_scheme": "dark"})).undone_by(json!({"reset": true})),
+        Fit::new("init_script", json!({"verb": "add", "script": "window.moment = 1"}))
+            .undone_by(json!({"verb": "remove", "all": true})),
+    ]
+}

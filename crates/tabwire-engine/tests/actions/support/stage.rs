@@ -1,0 +1,182 @@
+//! A browser with the fixture site, driven through the action registry.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, ErrorCode, Failure, TabId, UpstreamKind};
+use tabwire_cdp::{CdpSession, Deadline, FrameSink, FrameSource, TaskGroup, WebSocketUrl};
+use tabwire_engine::{Browser, Context, Files, OutputRedactor, TabIds, find_action};
+use tabwire_testkit::Site;
+use tabwire_testkit::bench::BareBrowser;
+
+use crate::actions::support::test_files::TestFiles;
+use crate::actions::support::test_logins::TestLogins;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long an action may take that a test expects to run out of time.
+pub(crate) const SHORT: Duration = Duration::from_millis(400);
+
+/// A browser of a test's own, and the fixture site.
+pub(crate) struct Stage {
+    pub(crate) browser: Arc<Browser>,
+    pub(crate) site: Site,
+    pub(crate) files: Arc<TestFiles>,
+    pub(crate) tasks: TaskGroup,
+    pub(crate) redactor: Arc<OutputRedactor>,
+    _process: BareBrowser,
+}
+
+impl Stage {
+    /// Starts a browser with an empty page.
+    pub(crate) async fn start() -> Self {
+        Self::start_over(|link, _| link).await
+    }
+
+    /// Starts a browser with an empty page and puts something on the way to it.
+    pub(crate) async fn start_over(
+        through: impl FnOnce((FrameSource, FrameSink), &TaskGroup) -> (FrameSource, FrameSink),
+    ) -> Self {
+        let process = BareBrowser::start(Path::new("/usr/bin/chromium"));
+        let address = WebSocketUrl::parse(&process.websocket()).expect("an address");
+        let link = address.connect().await.expect("the browser answers");
+        let tasks = TaskGroup::new();
+        let (source, sink) = through(link, &tasks);
+        let book = TabIds::new(UpstreamKind::Websocket, 1);
+        let files = Arc::new(TestFiles::new());
+        let kept: Arc<dyn Files> = Arc::<TestFiles>::clone(&files);
+        let browser = Browser::start(source, sink, book, Some(kept), &tasks).await.expect("starts");
+        let site = Site::start().await.expect("a free port");
+        let redactor = Arc::default();
+        Self { browser: Arc::new(browser), site, files, tasks, redactor, _process: process }
+    }
+
+    /// Starts a browser and shows a page of the fixture site.
+    pub(crate) async fn at(path: &str) -> Self {
+        let stage = Self::start().await;
+        stage.open(path).await;
+        stage
+    }
+
+    /// Shows a page of the fixture site.
+    pub(crate) async fn open(&self, path: &str) {
+        self.act("navigate", json!({"url": self.site.url("a", path)})).await;
+    }
+
+    /// Shows a page given as HTML.
+    pub(crate) async fn show(&self, html: &str) {
+        let encoded: String = html.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        self.act("navigate", json!({"url": format!("data:text/html;charset=utf-8,{encoded}")})).await;
+    }
+
+    /// What an action is given on this stage.
+    pub(crate) fn context(&self, tab: Option<TabId>, timeout: Duration) -> Context {
+        Context {
+            notices: tabwire_engine::Notices::default(),
+            browser: Arc::clone(&self.browser),
+            tab,
+            deadline: Deadline::after(timeout),
+            snapshot: false,
+            wants_text: false,
+            capture: false,
+            video_encoder: None,
+            redactor: Arc::clone(&self.redactor),
+            logins: Some(Arc::new(TestLogins { url: self.site.url("a", "/login") })),
+            files: Arc::<TestFiles>::clone(&self.files),
+        }
+    }
+
+    /// Runs an action and gives its answer or failure.
+    pub(crate) async fn try_act(&self, name: &str, params: Value) -> Result<Value, Failure> {
+        self.try_act_in(None, name, params, PATIENCE).await
+    }
+
+    /// Runs an action in a tab, with its time.
+    pub(crate) async fn try_act_in(
+        &self,
+        tab: Option<TabId>,
+        name: &str,
+        params: Value,
+        timeout: Duration,
+    ) -> Result<Value, Failure> {
+        let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
+        let context = self.context(tab, timeout);
+        action.run(&context, params).await.map(|answered| answered.value)
+    }
+
+    /// Runs an action that must succeed.
+    pub(crate) async fn act(&self, name: &str, params: Value) -> Value {
+        let done = self.try_act(name, params.clone()).await;
+        done.unwrap_or_else(|failure| panic!("{name} {params}: {failure:?}"))
+    }
+
+    /// Runs an action that must succeed, and gives its text.
+    pub(crate) async fn text(&self, name: &str, params: Value) -> String {
+        let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
+        let context = Context { wants_text: true, ..self.context(None, PATIENCE) };
+        let done = action.run(&context, params.clone()).await;
+        done.unwrap_or_else(|failure| panic!("{name} {params}: {failure:?}")).text
+    }
+
+    /// Runs an action that must fail with this code, within a short time if it waits.
+    pub(crate) async fn fails(&self, code: ErrorCode, name: &str, params: Value) -> Failure {
+        let failure = self
+            .try_act_in(None, name, params.clone(), SHORT)
+            .await
+            .expect_err(&format!("{name} {params} must fail"));
+        assert_eq!(failure.code, code, "{name} {params}: {failure:?}");
+        failure
+    }
+
+    /// Evaluates in the page's own world.
+    pub(crate) async fn eval(&self, expression: &str) -> Value {
+        self.act("eval", json!({"expression": expression})).await["value"].clone()
+    }
+
+    /// Waits until an expression in the page's own world is true.
+    pub(crate) async fn until(&self, expression: &str) {
+        let wait = format!(
+            "new Promise((done) => {{ const look = () => ({expression}) ? done(true) : setTimeout(look, 5); look(); }})"
+        );
+        self.eval(&wait).await;
+    }
+
+    /// Another party's session on a tab.
+    pub(crate) async fn second_session(&self, tab: TabId) -> CdpSession {
+        let tabs = self.browser.tabs(PATIENCE).await.expect("listed");
+        let target = tabs.into_iter().find(|info| info.tab == tab).expect("open").target;
+        let browser = self.browser.connection().browser();
+        let params = json!({"targetId": target, "flatten": true});
+        let attached = browser.send("Target.attachToTarget", &params, PATIENCE).await.expect("attached");
+        let attached: Value = attached.to().expect("read");
+        let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
+        self.browser.connection().session(&id)
+    }
+
+    /// The tab that an answer names.
+    pub(crate) fn tab(answer: &Value) -> TabId {
+        serde_json::from_value(answer["tab"].clone()).expect("a tab id")
+    }
+
+    /// An action at the wrong moments: a dialog is open, the tab is gone. `params` must be fit to run otherwise.
+    pub(crate) async fn check_wrong_moments(&self, name: &str, params: Value) {
+        self.open("/plain").await;
+        let second = self.act("tab_new", json!({})).await;
+        let tab = Self::tab(&second);
+        // The alert opens while the page is asked for something that would never come.
+        let opening = "setTimeout(() => alert('in the way'), 0); new Promise(() => {})";
+        let waited = self.try_act_in(Some(tab), "eval", json!({"expression": opening}), PATIENCE).await;
+        assert_eq!(waited.expect_err("blocked").code, ErrorCode::DialogOpen);
+        let blocked = self.try_act_in(Some(tab), name, params.clone(), PATIENCE).await;
+        let blocked = blocked.expect_err(&format!("{name} {params} must not wait for a dialog"));
+        assert_eq!(blocked.code, ErrorCode::DialogOpen, "{name}: {blocked:?}");
+        self.act("dialog", json!({"answer": "accept"})).await;
+        self.act("tab_close", json!({"id": tab})).await;
+        let gone = self.try_act_in(Some(tab), name, params.clone(), PATIENCE).await;
+        let gone = gone.expect_err(&format!("{name} {params} must not find a closed tab"));
+        assert_eq!(gone.code, ErrorCode::TabNotFound, "{name}: {gone:?}");
+    }
+}

@@ -1,0 +1,167 @@
+//! One call of a tool, from its arguments to its result.
+
+pub(crate) mod approval;
+pub(crate) mod callable;
+pub(crate) mod progress;
+pub(crate) mod rounds;
+
+use std::path::Path;
+
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
+use serde_json::{Value, json};
+use tabwire_api::api::{ActionAnswer, ActionRequest, AnswerForm};
+use tabwire_api::{CallNumber, ErrorCode, Failure};
+use tabwire_engine::{Definition, ToolResult};
+
+use crate::connection::Connection;
+use crate::limits::{CALLS_AT_ONCE, IMAGE_BYTES};
+use crate::result::{ResultText, error_result, image_result, part_result, structured_result};
+use crate::tools::arguments::CallArguments;
+use crate::tools::{LEASE_VERBS, OfferedTool, ToolKind};
+
+/// Told to a client that has as many calls under way as it may.
+pub(crate) fn too_many_calls() -> Failure {
+    let message = format!("{CALLS_AT_ONCE} calls of this client are running.");
+    Failure::new(ErrorCode::Backpressure, message).with_remedy("Wait for some of them to finish.")
+}
+
+impl Connection {
+    /// Calls a tool. Whatever fails is an answer too.
+    ///
+    /// `is_data` says whether the client is given data, or text; `call` by which number what it needs asked is asked.
+    pub(crate) async fn call(
+        &self,
+        tool: &OfferedTool,
+        arguments: Option<JsonObject>,
+        is_data: bool,
+        call: Option<CallNumber>,
+    ) -> CallToolResult {
+        let Ok(_place) = self.call_permits.try_acquire() else { return error_result(&too_many_calls()) };
+        let called = match CallArguments::read(tool, arguments) {
+            Ok(asked) => self.try_call(tool, CallArguments { call, ..asked }, is_data).await,
+            Err(failure) => Err(failure),
+        };
+        called.unwrap_or_else(|failure| error_result(&failure))
+    }
+
+    async fn try_call(
+        &self,
+        tool: &OfferedTool,
+        asked: CallArguments,
+        is_data: bool,
+    ) -> Result<CallToolResult, Failure> {
+        match tool.kind {
+            ToolKind::Action(action) => {
+                let is_image = tool.result == ToolResult::Image;
+                self.call_action(action, asked, is_data, is_image).await
+            }
+            ToolKind::Status => self.call_status(is_data).await,
+            ToolKind::More => self.call_more(&asked),
+            ToolKind::Lease => self.call_lease(asked, is_data).await,
+        }
+    }
+
+    async fn call_action(
+        &self,
+        action: &Definition,
+        asked: CallArguments,
+        is_data: bool,
+        is_image: bool,
+    ) -> Result<CallToolResult, Failure> {
+        let template = self.backend.request();
+        let request = ActionRequest {
+            params: asked.params,
+            tab: asked.tab,
+            snapshot: asked.snapshot,
+            timeout_ms: asked.timeout_ms.or(template.timeout_ms),
+            call: asked.call,
+            text: !is_data && !is_image,
+            ..template
+        };
+        let mut answer = self.backend.act(action.name, request).await?;
+        answer.notices.extend(self.pending_notice.take());
+        if is_image {
+            return self.image_content(&answer, is_data).await;
+        }
+        Ok(if is_data { self.give(&answer) } else { self.tell(answer) })
+    }
+
+    /// An answer as data; what is too long for a model is cut, what is for a program is not.
+    fn give(&self, answer: &ActionAnswer) -> CallToolResult {
+        let truncated = (self.answers == AnswerForm::Auto).then(|| self.truncated_results());
+        structured_result(answer, truncated)
+    }
+
+    /// An answer as text, cut where it is too long.
+    fn tell(&self, mut answer: ActionAnswer) -> CallToolResult {
+        let text = ResultText::of_action(answer.text.take().unwrap_or_default());
+        part_result(self.truncated_results().first(text.body), &text.after, &answer)
+    }
+
+    async fn image_content(&self, answer: &ActionAnswer, is_data: bool) -> Result<CallToolResult, Failure> {
+        let path = answer.result.get("path").and_then(Value::as_str).unwrap_or_default();
+        let size = answer.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+        let is_large = usize::try_from(size).is_ok_and(|size| size > IMAGE_BYTES);
+        let bytes = if is_large { None } else { Some(self.backend.picture(Path::new(path)).await?) };
+        Ok(image_result(answer, bytes.as_deref(), is_data))
+    }
+
+    async fn call_status(&self, is_data: bool) -> Result<CallToolResult, Failure> {
+        let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
+        let answer = self.backend.act("session_status", request).await?;
+        if is_data {
+            return Ok(self.give(&answer));
+        }
+        if answer.result.get("active").and_then(Value::as_bool) != Some(true) {
+            let text = "No browser is running; the first tool that needs one starts it.";
+            return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
+        }
+        let lines =
+            ["name", "state", "tabs", "browser_version", "headed", "isolation", "policy", "crashed_tabs"];
+        let told = lines.into_iter().filter_map(|name| {
+            let value = answer.result.get(name).filter(|value| **value != json!([]))?;
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            Some(format!("{name}: {value}"))
+        });
+        let text = told.collect::<Vec<_>>().join("\n");
+        Ok(CallToolResult::success(vec![ContentBlock::text(text)]))
+    }
+
+    async fn call_lease(&self, asked: CallArguments, is_data: bool) -> Result<CallToolResult, Failure> {
+        let verb = asked.params.get("verb").and_then(Value::as_str).unwrap_or_default();
+        let found = LEASE_VERBS.iter().find(|(known, _)| *known == verb);
+        let (_, action) = found.ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "`tab_lease` needs a verb.")
+                .with_remedy("The verbs are `take`, `release` and `list`.")
+        })?;
+        let seconds = asked.params.get("seconds").filter(|_| verb == "take");
+        let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
+        let (tab, call) = (asked.tab, asked.call);
+        let request = ActionRequest { params, tab, call, text: false, ..self.backend.request() };
+        let answer = self.backend.act(action, request).await?;
+        if is_data {
+            return Ok(self.give(&answer));
+        }
+        Ok(CallToolResult::success(vec![ContentBlock::text(answer.result.to_string())]))
+    }
+
+    fn call_more(&self, asked: &CallArguments) -> Result<CallToolResult, Failure> {
+        let handle = asked.params.get("handle").and_then(Value::as_str).ok_or_else(|| {
+            Failure::new(ErrorCode::BadArgs, "`more` needs a handle.")
+                .with_remedy("Give the handle at the end of a truncated result.")
+        })?;
+        let stretch = self.truncated_results().next(handle)?;
+        let answer = ActionAnswer {
+            session: self.backend.request().session,
+            project: self.backend.request().project,
+            tab: None,
+            base_url: None,
+            recovered: false,
+            recovery: None,
+            result: Value::Null,
+            text: None,
+            notices: Vec::new(),
+        };
+        Ok(part_result(stretch, "", &answer))
+    }
+}

@@ -1,0 +1,118 @@
+//! A running call: its progress notifications, cancellation and end.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, ProgressNotificationParam, ProtocolVersion,
+};
+use rmcp::service::RequestContext;
+use tabwire_api::{ErrorCode, Failure, Progress, Remedy, Step};
+use tokio::time::{Instant, interval_at};
+
+use crate::call::approval::{ask_client, can_elicit};
+use crate::call::callable::Callable;
+use crate::call::rounds::{call_in_rounds, has_rounds};
+use crate::connection::Connection;
+use crate::limits::PROGRESS_EVERY;
+use crate::result::error_result;
+
+/// Calls a tool until it is answered, cancelled, or nobody is there any more; tells how far it is meanwhile.
+pub(crate) async fn call_with_progress(
+    connection: &Arc<Connection>,
+    called: &Callable,
+    request: CallToolRequestParams,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let token = context.meta.get_progress_token();
+    let (can_ask, is_late) = (can_elicit(context), has_rounds(context));
+    // There before the call begins, so that nothing is refused because nobody is.
+    let attendant = (can_ask && !is_late).then(|| called.attend(connection));
+    let mut asking = pin!(ask_client(connection, context, attendant.as_deref()));
+    let number = attendant.as_ref().and_then(|attendant| attendant.call());
+    let work = async {
+        if is_late && (can_ask || request.request_state.is_some() || called.may_elicit()) {
+            return call_in_rounds(connection, called, request, context).await;
+        }
+        let is_data = returns_structured(connection, called, context);
+        Ok(called.run(connection, request, context, is_data, number).await?.into())
+    };
+    // A panic costs this one call (F43).
+    let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
+    let begun = Instant::now();
+    let mut ticks = interval_at(begun + PROGRESS_EVERY, PROGRESS_EVERY);
+    loop {
+        tokio::select! {
+            biased;
+            answer = &mut work => return answer.unwrap_or_else(|_| Ok(error_result(&panicked(called.name())).into())),
+            () = context.ct.cancelled() => return Ok(error_result(&cancelled()).into()),
+            () = connection.ended() => return Ok(error_result(&connection_ended()).into()),
+            never = &mut asking => match never {},
+            _ = ticks.tick(), if token.is_some() => {
+                let Some(token) = token.clone() else { continue };
+                let seconds = begun.elapsed().as_secs();
+                let busy = connection.backend.progress(&connection.backend.request());
+                let told = ProgressNotificationParam::new(token, begun.elapsed().as_secs_f64())
+                    .with_message(progress_message(called.name(), seconds, &busy));
+                // Whoever is gone misses nothing.
+                let _ = context.peer.notify_progress(told).await;
+            }
+        }
+    }
+}
+
+/// Whether the client speaks a revision of the protocol that has structured content.
+pub(crate) fn reads_structured(context: &RequestContext<RoleServer>) -> bool {
+    let since = ProtocolVersion::V_2025_06_18;
+    context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())
+}
+
+/// Whether such a client is answered with data by what it calls.
+pub(crate) fn returns_structured(
+    connection: &Connection,
+    called: &Callable,
+    context: &RequestContext<RoleServer>,
+) -> bool {
+    match called {
+        Callable::Own(tool) => tool.returns_structured(connection.answers, reads_structured(context)),
+        Callable::Besides(..) => false,
+    }
+}
+
+/// How far a call is, in words.
+fn progress_message(tool: &str, seconds: u64, busy: &Progress) -> String {
+    let what = if busy.starting {
+        "starting the browser".to_owned()
+    } else if let Some(download) = busy.downloads.first() {
+        format!("downloading, {} bytes so far", download.bytes)
+    } else {
+        format!("{tool} is under way")
+    };
+    format!("{what} ({seconds} s)")
+}
+
+pub(crate) fn cancelled() -> Failure {
+    Failure::new(ErrorCode::OutcomeUnknown, "The call was cancelled; its effects may have happened.")
+        .with_remedy(Remedy::new("Check the page with {} before you repeat it.", [Step::action("snapshot")]))
+}
+
+pub(crate) fn connection_ended() -> Failure {
+    Failure::new(
+        ErrorCode::OutcomeUnknown,
+        "The connection ended during the call; its effects may have happened.",
+    )
+    .with_remedy(Remedy::new("Check the page with {} before you repeat it.", [Step::action("snapshot")]))
+}
+
+pub(crate) fn panicked(tool: &str) -> Failure {
+    tracing::error!(tool, "a call panicked");
+    Failure::new(ErrorCode::Internal, format!("Tabwire failed in {tool}; this is a bug.")).with_remedy(
+        Remedy::new(
+            "The session continues. The user finds details with {}.",
+            [Step::command("tabwire daemon logs")],
+        ),
+    )
+}

@@ -1,0 +1,135 @@
+//! Serves one client over a stream of lines until it disconnects.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use rmcp::ServiceExt;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{oneshot, watch};
+
+use crate::connection::Connection;
+use crate::handler::Handler;
+use crate::limits::{LAST_CALLS, LINE_BYTES};
+
+/// Serves a client until it closes the stream; then calls under way have a moment to be answered.
+///
+/// Everything of the client is ended when this returns.
+pub async fn serve<R, W>(connection: Arc<Connection>, reader: R, writer: W)
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let (gone, mut is_gone) = watch::channel(false);
+    let reader: Box<dyn AsyncRead + Send + Unpin> = Box::new(Watched { reader, gone });
+    // Kept open until everything is ended: who waits for the end of the stream waits for that.
+    let (back, mut given_back) = oneshot::channel();
+    let writer: Box<dyn AsyncWrite + Send + Unpin> =
+        Box::new(Kept { writer: Some(writer), back: Some(back) });
+    let serving = serve_boxed(Arc::clone(&connection), reader, writer);
+    let ending = async {
+        // The sender is dropped with the reader, which says the same.
+        let _ = is_gone.wait_for(|gone| *gone).await;
+        tokio::time::sleep(LAST_CALLS).await;
+        connection.end();
+        // Serving ends now, since every call is answered.
+        tokio::time::sleep(LAST_CALLS).await;
+    };
+    tokio::select! {
+        () = serving => {}
+        () = ending => {}
+    }
+    connection.leave().await;
+    drop(given_back.try_recv());
+}
+
+/// One copy of the SDK's code for every kind of stream.
+async fn serve_boxed(
+    connection: Arc<Connection>,
+    reader: Box<dyn AsyncRead + Send + Unpin>,
+    writer: Box<dyn AsyncWrite + Send + Unpin>,
+) {
+    let transport = AsyncRwTransport::new_server(reader, writer).with_max_line_length(LINE_BYTES);
+    match Handler::new(connection).serve(transport).await {
+        Ok(running) => {
+            if let Err(error) = running.waiting().await {
+                tracing::warn!(%error, "serving an MCP client broke off");
+            }
+        }
+        // The error's text would repeat what the client sent.
+        Err(_) => tracing::info!("an MCP client left before it greeted"),
+    }
+}
+
+/// A stream that tells when its end was reached.
+struct Watched<R> {
+    reader: R,
+    gone: watch::Sender<bool>,
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.reader).poll_read(context, buffer);
+        let is_end = match &read {
+            Poll::Ready(Ok(())) => buffer.filled().len() == before,
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        };
+        if is_end {
+            self.gone.send_replace(true);
+        }
+        read
+    }
+}
+
+/// A stream that is handed back by whoever is done with it.
+struct Kept<W> {
+    writer: Option<W>,
+    back: Option<oneshot::Sender<W>>,
+}
+
+impl<W> Drop for Kept<W> {
+    fn drop(&mut self) {
+        if let (Some(writer), Some(back)) = (self.writer.take(), self.back.take()) {
+            // Whoever wants it no longer has it closed.
+            let _ = back.send(writer);
+        }
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Kept<W> {
+    fn inner(&mut self) -> std::io::Result<Pin<&mut W>> {
+        self.writer.as_mut().map(Pin::new).ok_or_else(|| std::io::ErrorKind::BrokenPipe.into())
+    }
+}
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for Kept<W> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        match self.inner() {
+            Ok(writer) => writer.poll_write(context, bytes),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self.inner() {
+            Ok(writer) => writer.poll_flush(context),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        // It is closed when it was handed back and is dropped.
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,178 @@
+//! Turns a tool's arguments into the parameters of its action.
+
+use serde_json::{Map, Value, json};
+use tabwire_api::{CallNumber, ErrorCode, Failure, Remedy, Step, TabId};
+use tabwire_engine::find_similar;
+
+use crate::tools::OfferedTool;
+use crate::tools::schema::Need;
+
+/// What a caller asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct CallArguments {
+    /// The action's own parameters.
+    pub(crate) params: Value,
+    pub(crate) tab: Option<TabId>,
+    pub(crate) snapshot: bool,
+    pub(crate) timeout_ms: Option<u64>,
+    /// The call it is, if somebody is there to be asked for that one.
+    pub(crate) call: Option<CallNumber>,
+}
+
+impl CallArguments {
+    /// Reads arguments; one that the tool does not have is refused with those it has.
+    pub(crate) fn read(tool: &OfferedTool, arguments: Option<Map<String, Value>>) -> Result<Self, Failure> {
+        // Models give null for what they leave out.
+        let given = arguments.into_iter().flatten().filter(|(_, value)| !value.is_null());
+        let mut asked = Self::default();
+        let mut params = Map::new();
+        let (mut by_ref, mut selector) = (None, None);
+        for (name, value) in given {
+            let renamed = tool.plan.renamed.iter().find(|(argument, _)| *argument == name);
+            match name.as_str() {
+                _ if tool.plan.passed.contains(&name) => {
+                    params.insert(name, value);
+                }
+                _ if renamed.is_some() => {
+                    let parameter = renamed.map_or(name, |(_, parameter)| parameter.clone());
+                    params.insert(parameter, value);
+                }
+                "ref" if tool.plan.element.is_some() => by_ref = Some(text(tool, "ref", value)?),
+                "selector" if tool.plan.element.is_some() => selector = Some(text(tool, "selector", value)?),
+                other if !tool.plan.common.contains(&other) => return Err(unknown(tool, other)),
+                "tab" => asked.tab = Some(read_tab(tool, value)?),
+                "snapshot" => {
+                    asked.snapshot =
+                        value.as_bool().ok_or_else(|| wrong(tool, "snapshot", "true or false"))?;
+                }
+                _ => {
+                    asked.timeout_ms = Some(
+                        value
+                            .as_u64()
+                            .ok_or_else(|| wrong(tool, "timeout_ms", "a number of milliseconds"))?,
+                    );
+                }
+            }
+        }
+        if let Some((parameter, need)) = tool.plan.element
+            && let Some(target) = one_of(tool, by_ref, selector, need)?
+        {
+            params.insert(parameter.to_owned(), json!(target));
+        }
+        asked.params = Value::Object(params);
+        Ok(asked)
+    }
+}
+
+/// The element that is meant: exactly one way of naming it.
+fn one_of(
+    tool: &OfferedTool,
+    by_ref: Option<String>,
+    selector: Option<String>,
+    need: Need,
+) -> Result<Option<String>, Failure> {
+    let name = tool.name;
+    match (by_ref, selector) {
+        (Some(_), Some(_)) => {
+            let message = format!("{name} takes `ref` or `selector`, not both.");
+            Err(Failure::new(ErrorCode::BadArgs, message).with_remedy("Give the ref: it is never ambiguous."))
+        }
+        (Some(given), None) if !is_ref(&given) => {
+            let message = format!("`{given}` is not a ref.");
+            Err(Failure::new(ErrorCode::BadArgs, message).with_remedy(
+                "A ref is e and a number, from a snapshot: e12. Give anything else as `selector`.",
+            ))
+        }
+        (Some(given), None) | (None, Some(given)) => Ok(Some(given)),
+        (None, None) if need == Need::Must => {
+            let message = format!("{name} needs an element.");
+            Err(Failure::new(ErrorCode::BadArgs, message)
+                .with_remedy("Give `ref` (e12, from a snapshot) or `selector`."))
+        }
+        (None, None) => Ok(None),
+    }
+}
+
+fn is_ref(text: &str) -> bool {
+    let text = text.trim();
+    let number = text.strip_prefix('@').unwrap_or(text).strip_prefix('e');
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn text(tool: &OfferedTool, name: &str, value: Value) -> Result<String, Failure> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err(wrong(tool, name, "a text")),
+    }
+}
+
+fn read_tab(tool: &OfferedTool, value: Value) -> Result<TabId, Failure> {
+    let given = text(tool, "tab", value)?;
+    given.parse().map_err(|_| {
+        Failure::new(ErrorCode::BadArgs, format!("`{given}` is not a tab's id.")).with_remedy(Remedy::new(
+            "Use an id of {}, such as pipe:7f:3, or leave `tab` out.",
+            [Step::action("tabs_list")],
+        ))
+    })
+}
+
+fn wrong(tool: &OfferedTool, name: &str, expected: &str) -> Failure {
+    let message = format!("The argument `{name}` of {} must be {expected}.", tool.name);
+    Failure::new(ErrorCode::BadArgs, message)
+}
+
+fn unknown(tool: &OfferedTool, name: &str) -> Failure {
+    let names = tool.plan.names();
+    let meant = find_similar(name, names.iter().copied());
+    let meant = meant.map(|meant| format!("Did you mean `{meant}`? ")).unwrap_or_default();
+    let valid = if names.is_empty() {
+        "It takes no arguments.".to_owned()
+    } else {
+        format!("Its arguments are: {}.", names.join(", "))
+    };
+    Failure::new(ErrorCode::BadArgs, format!("The tool {} has no argument `{name}`.", tool.name))
+        .with_remedy(format!("{meant}{valid}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::offered_tools;
+
+    fn read(tool: &str, arguments: Value) -> Result<CallArguments, Failure> {
+        let tool = offered_tools().iter().find(|offered| offered.name == tool).expect("a tool");
+        CallArguments::read(tool, arguments.as_object().cloned())
+    }
+
+    #[test]
+    fn arguments_become_parameters() {
+        let asked = read("click", json!({"ref": "e3", "nth": 2, "tab": "pipe:1:2", "snapshot": true}))
+            .expect("valid");
+        assert_eq!(asked.params, json!({"target": "e3", "nth": 2}));
+        assert!(asked.snapshot && asked.tab.is_some());
+        let asked = read("tab_close", json!({"tab": "pipe:1:2"})).expect("valid");
+        assert_eq!((asked.params, asked.tab), (json!({"id": "pipe:1:2"}), None));
+        let asked =
+            read("eval", json!({"expression": "1", "selector": "#a", "timeout_ms": 5})).expect("valid");
+        assert_eq!(asked.params, json!({"expression": "1", "element": "#a"}));
+        assert_eq!(read("get_text", json!({"ref": null})).expect("valid").params, json!({}));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_what_can() {
+        for (tool, arguments, told) in [
+            ("click", json!({}), "`selector`"),
+            ("click", json!({"ref": "e3", "selector": "#a"}), "Give the ref"),
+            ("click", json!({"ref": "#a"}), "as `selector`"),
+            ("click", json!({"target": "e3"}), "ref, selector"),
+            ("navigate", json!({"uri": "x"}), "Did you mean `url`"),
+            ("status", json!({"tab": "pipe:1:2"}), "no arguments"),
+            ("get_text", json!({"tab": "third"}), "tabs-list"),
+        ] {
+            let failure = read(tool, arguments.clone()).expect_err(tool);
+            assert_eq!(failure.code, ErrorCode::BadArgs);
+            let hint = failure.hint();
+            assert!(hint.contains(told), "{tool} {arguments}: {hint}");
+        }
+    }
+}

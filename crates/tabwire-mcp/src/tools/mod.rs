@@ -1,0 +1,233 @@
+//! Every tool there is: the registry's actions, and three that are about the connection and its tabs.
+
+pub(crate) mod arguments;
+pub(crate) mod schema;
+pub(crate) mod set;
+
+use std::sync::{Arc, OnceLock};
+
+use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+use tabwire_api::api::AnswerForm;
+use tabwire_engine::{ACTIONS, Definition, Effect, TabUse, ToolGroup, ToolOptions, ToolResult};
+
+use crate::tools::schema::{ArgumentPlan, first_sentence, object, output_of, schema_of};
+
+/// What `tab_lease` can be told, and the action that each is.
+pub(crate) const LEASE_VERBS: [(&str, &str); 3] =
+    [("take", "tab_lease"), ("release", "tab_release"), ("list", "tab_leases")];
+
+/// What a tool does when it is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ToolKind {
+    /// An action of the registry.
+    Action(&'static Definition),
+    /// Says how the session is.
+    Status,
+    /// Goes on with an answer that was cut.
+    More,
+    /// Has a tab for this client alone.
+    Lease,
+}
+
+/// A tool as clients are offered it.
+#[derive(Clone, Debug)]
+pub struct OfferedTool {
+    /// Its name, which is the action's.
+    pub name: &'static str,
+    /// Its group.
+    pub group: ToolGroup,
+    pub(crate) kind: ToolKind,
+    pub(crate) plan: ArgumentPlan,
+    tool: Tool,
+    output: Arc<Map<String, Value>>,
+    /// The form of its result.
+    pub(crate) result: ToolResult,
+}
+
+impl OfferedTool {
+    /// Whether it is answered with data, to a client that wants answers in this form and may know none.
+    pub(crate) const fn returns_structured(&self, form: AnswerForm, reads_structured: bool) -> bool {
+        match form {
+            AnswerForm::Auto => matches!(self.result, ToolResult::Data) && reads_structured,
+            AnswerForm::Text => false,
+            AnswerForm::Data => true,
+        }
+    }
+
+    /// The tool as it is listed to such a client.
+    pub(crate) fn listed(&self, form: AnswerForm, reads_structured: bool) -> Tool {
+        let tool = self.tool.clone();
+        if !self.returns_structured(form, reads_structured) {
+            return tool;
+        }
+        let mut output = Arc::clone(&self.output);
+        if form == AnswerForm::Auto {
+            // An answer that is cut has other members.
+            Arc::make_mut(&mut output).remove("required");
+        }
+        tool.with_raw_output_schema(output)
+    }
+
+    /// About how many tokens it costs each client to know the tool.
+    #[must_use]
+    pub fn tokens(&self) -> usize {
+        self.json().to_string().len().div_ceil(4)
+    }
+
+    /// The tool as it is listed unless told otherwise, as data.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::to_value(self.listed(AnswerForm::Auto, true)).unwrap_or(Value::Null)
+    }
+}
+
+/// Every tool, in the order of the registry. Made once: writing schemas takes longer than many an action.
+pub fn offered_tools() -> &'static [OfferedTool] {
+    static TOOLS: OnceLock<Vec<OfferedTool>> = OnceLock::new();
+    TOOLS.get_or_init(|| ACTIONS.iter().filter_map(of_action).chain([status(), more(), lease()]).collect())
+}
+
+fn of_action(action: &'static Definition) -> Option<OfferedTool> {
+    let options = &action.tool?;
+    let (schema, plan) = schema_of(action, options);
+    let description = options.description.map(str::to_owned).unwrap_or_else(|| {
+        let described = (action.parameters)();
+        first_sentence(described.get("description").and_then(Value::as_str).unwrap_or_default())
+    });
+    let tool = Tool::new(action.name, description, schema).with_annotations(annotations(action, options));
+    let result = options.result.unwrap_or(match action.effect {
+        Effect::Read | Effect::Eval => ToolResult::Data,
+        _ => ToolResult::Text,
+    });
+    Some(OfferedTool {
+        name: action.name,
+        group: options.group,
+        kind: ToolKind::Action(action),
+        plan,
+        tool,
+        output: Arc::new(output_of(action)),
+        result,
+    })
+}
+
+fn status() -> OfferedTool {
+    let tool =
+        Tool::new("status", "Say how the session, its browser and tabs are", object(Map::new(), Vec::new()))
+            .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
+    own("status", ToolKind::Status, ArgumentPlan::default(), tool)
+}
+
+fn more() -> OfferedTool {
+    let mut properties = Map::new();
+    properties.insert("handle".to_owned(), json!({"type": "string"}));
+    let schema = object(properties, vec![json!("handle")]);
+    let tool = Tool::new("more", "Go on with an answer that was cut, by the handle it gave", schema)
+        .with_annotations(ToolAnnotations::new().read_only(true).open_world(false));
+    let plan = ArgumentPlan { passed: vec!["handle".to_owned()], ..ArgumentPlan::default() };
+    own("more", ToolKind::More, plan, tool)
+}
+
+fn lease() -> OfferedTool {
+    let mut properties = Map::new();
+    properties.insert("verb".to_owned(), json!({"enum": LEASE_VERBS.map(|(verb, _)| verb)}));
+    properties
+        .insert("seconds".to_owned(), json!({"type": "integer", "description": "How long, 600 if left out"}));
+    properties.insert("tab".to_owned(), json!({"type": "string"}));
+    let words = "Have a tab for yourself, so that other clients of the session keep off it; give it back; see who has which";
+    let tool = Tool::new("tab_lease", words, object(properties, vec![json!("verb")]))
+        .with_annotations(ToolAnnotations::new().read_only(false).destructive(false).open_world(false));
+    let passed = vec!["verb".to_owned(), "seconds".to_owned()];
+    let plan = ArgumentPlan { passed, common: vec!["tab"], ..ArgumentPlan::default() };
+    OfferedTool {
+        group: ToolGroup::Sharing,
+        result: ToolResult::Data,
+        ..own("tab_lease", ToolKind::Lease, plan, tool)
+    }
+}
+
+fn own(name: &'static str, kind: ToolKind, plan: ArgumentPlan, tool: Tool) -> OfferedTool {
+    let output = json!({"type": "object"}).as_object().cloned().unwrap_or_default();
+    let (group, result) = (ToolGroup::Default, ToolResult::Text);
+    OfferedTool { name, group, kind, plan, tool, output: Arc::new(output), result }
+}
+
+/// Hints for clients that request approval before a tool is used, from what the action does to the world.
+fn annotations(action: &Definition, options: &ToolOptions) -> ToolAnnotations {
+    let hints = ToolAnnotations::new();
+    let hints = match action.effect {
+        Effect::Read if action.tab == TabUse::Lists => hints.read_only(true).open_world(false),
+        Effect::Read => hints.read_only(true),
+        Effect::Navigate | Effect::Session => {
+            hints.read_only(false).destructive(action.tab == TabUse::Closes)
+        }
+        Effect::Act | Effect::Eval => hints.read_only(false).destructive(true),
+        Effect::Files => hints.read_only(false).destructive(false),
+    };
+    if options.is_idempotent { hints.idempotent(true) } else { hints }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::LIST_TOKENS;
+    use crate::tools::set::ToolSet;
+
+    #[test]
+    fn the_usual_tools_cost_little() {
+        let usual = ToolSet::choose(&[]).expect("the usual tools");
+        let tools: Vec<Value> = usual.tools().iter().map(|tool| tool.json()).collect();
+        let bytes = json!({"tools": tools}).to_string().len();
+        assert!(bytes <= LIST_TOKENS * 4, "{bytes} bytes are {} tokens", bytes.div_ceil(4));
+    }
+
+    #[test]
+    fn a_schema_comes_with_data_and_only_with_data() {
+        let find = |name: &str| offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
+        for (name, form, reads_structured, expected) in [
+            ("tabs_list", AnswerForm::Auto, true, true),
+            ("tabs_list", AnswerForm::Auto, false, false),
+            ("tabs_list", AnswerForm::Text, true, false),
+            ("get_text", AnswerForm::Auto, true, false),
+            ("click", AnswerForm::Auto, true, false),
+            ("click", AnswerForm::Data, true, true),
+        ] {
+            let listed = find(name).listed(form, reads_structured);
+            assert_eq!(listed.output_schema.is_some(), expected, "{name} {form:?}");
+            assert_eq!(find(name).returns_structured(form, reads_structured), expected, "{name} {form:?}");
+        }
+        let data: Vec<&str> = offered_tools()
+            .iter()
+            .filter(|tool| tool.result == ToolResult::Data)
+            .map(|tool| tool.name)
+            .collect();
+        for expected in ["tabs_list", "eval", "get", "extract_links", "requests", "console", "cookies"] {
+            assert!(data.contains(&expected), "{expected} is data: {data:?}");
+        }
+    }
+
+    #[test]
+    fn every_tool_refuses_what_it_does_not_know_and_says_what_it_does_to_the_world() {
+        for offered in offered_tools() {
+            let tool = offered.json();
+            let name = offered.name;
+            assert_eq!(tool["inputSchema"]["additionalProperties"], json!(false), "{name}");
+            assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{name}");
+            assert!(tool["description"].as_str().is_some_and(|words| words.len() > 10), "{name}");
+            let listed: Vec<&String> =
+                tool["inputSchema"]["properties"].as_object().into_iter().flat_map(Map::keys).collect();
+            for argument in offered.plan.names() {
+                assert!(listed.iter().any(|name| *name == argument), "{name}: {argument} is not listed");
+            }
+            assert_eq!(
+                listed.len(),
+                offered.plan.names().len(),
+                "{name}: {listed:?} {:?}",
+                offered.plan.names()
+            );
+            assert_eq!(tool.get("outputSchema").is_some(), offered.result == ToolResult::Data, "{name}");
+            let text = tool.to_string();
+            assert!(!text.contains("--") && !text.contains("$ref"), "{name} speaks of flags: {text}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The MCP server in one process with its client.
+
+mod rounds;
+mod server;

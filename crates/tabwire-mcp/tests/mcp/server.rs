@@ -1,0 +1,314 @@
+//! The server against the SDK's own client, in one process, with a backend that does as it is told.
+#![expect(clippy::disallowed_methods, reason = "each test waits for the tasks it starts")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::model::{CallToolRequestParams, CallToolResult};
+use rmcp::service::{RoleClient, RunningService};
+use serde_json::{Value, json};
+use tabwire_api::api::{ActionAnswer, ActionRequest, AnswerForm, McpOpening};
+use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, Remedy, Step};
+use tabwire_engine::ACTIONS;
+use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
+use tokio::sync::Semaphore;
+
+/// A backend that is told what to do by the code it is given to evaluate.
+#[derive(Debug)]
+struct Scripted {
+    dropped: Arc<AtomicUsize>,
+    has_left: AtomicBool,
+    /// How many calls were begun that are held, and what lets them go.
+    holding: AtomicUsize,
+    release: Semaphore,
+}
+
+impl Default for Scripted {
+    fn default() -> Self {
+        let (dropped, holding) = (Arc::default(), AtomicUsize::new(0));
+        Self { dropped, has_left: AtomicBool::new(false), holding, release: Semaphore::new(0) }
+    }
+}
+
+/// Counts when a call is given up.
+struct Under(Arc<AtomicUsize>);
+
+impl Drop for Under {
+    fn drop(&mut self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Scripted {
+    async fn run(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+        let script = request.params["expression"].as_str().unwrap_or_default().to_owned();
+        match script.as_str() {
+            "panic" => panic!("as planned"),
+            "fail" => {
+                let failure = Failure::new(ErrorCode::DialogOpen, "A dialog is open.");
+                let accept = Step::action("dialog").with("answer", "accept");
+                return Err(failure.with_remedy(Remedy::new("Answer it with {}.", [accept])));
+            }
+            "forever" => {
+                let _under = Under(Arc::clone(&self.dropped));
+                std::future::pending::<()>().await;
+            }
+            "held" => {
+                self.holding.fetch_add(1, Ordering::SeqCst);
+                // Closed never: a permit is all that ends it.
+                drop(self.release.acquire().await);
+            }
+            _ => {}
+        }
+        Ok(ActionAnswer {
+            session: request.session,
+            project: request.project,
+            tab: None,
+            base_url: None,
+            recovered: false,
+            recovery: None,
+            // As the daemon does: text for who asks for it, data for who does not.
+            result: if request.text { Value::Null } else { json!({"value": script}) },
+            text: request.text.then_some(script),
+            notices: Vec::new(),
+        })
+    }
+}
+
+/// Nobody who is ever asked anything.
+struct Nobody;
+
+impl Attendant for Nobody {
+    fn call(&self) -> Option<CallNumber> {
+        None
+    }
+
+    fn next(&self) -> Answering<'_, Asking> {
+        Box::pin(std::future::pending())
+    }
+
+    fn answer(&self, id: &str, _permission: Permission) {
+        panic!("{id} was never asked");
+    }
+}
+
+impl Backend for Scripted {
+    fn act<'a>(
+        &'a self,
+        _name: &'a str,
+        request: ActionRequest,
+    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+        Box::pin(self.run(request))
+    }
+
+    fn picture<'a>(&'a self, _path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    fn journal<'a>(
+        &'a self,
+        _request: &'a ActionRequest,
+        _rows: usize,
+    ) -> Answering<'a, Result<String, Failure>> {
+        Box::pin(async { Ok("nothing".to_owned()) })
+    }
+
+    fn progress(&self, _request: &ActionRequest) -> Progress {
+        Progress::default()
+    }
+
+    fn request(&self) -> ActionRequest {
+        ActionRequest::default()
+    }
+
+    fn attend(&self) -> Box<dyn Attendant> {
+        Box::new(Nobody)
+    }
+
+    fn introduce(&self, name: &ClientName) {
+        assert!(!name.as_str().is_empty());
+    }
+
+    fn another(&self) -> Result<Arc<dyn Backend>, Failure> {
+        Ok(Arc::new(Self::default()))
+    }
+
+    fn leave(&self) -> Answering<'_, ()> {
+        self.has_left.store(true, Ordering::SeqCst);
+        Box::pin(async {})
+    }
+}
+
+/// A client of a fresh server that answers in text, and the server's end of it.
+async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
+    start_with(backend, McpOpening { answers: AnswerForm::Text, ..McpOpening::default() }).await
+}
+
+/// A client that said this when it came.
+async fn start_with(
+    backend: &Arc<Scripted>,
+    opening: McpOpening,
+) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
+    let backend: Arc<dyn Backend> = Arc::<Scripted>::clone(backend);
+    let connection = Arc::new(Connection::new(backend, &opening).expect("the usual tools"));
+    let (client, server) = tokio::io::duplex(64 * 1024);
+    let (reader, writer) = tokio::io::split(server);
+    let serving = tokio::task::spawn(async move { serve(connection, reader, writer).await });
+    (().serve(client).await.expect("greeted"), serving)
+}
+
+async fn eval(client: &RunningService<RoleClient, ()>, script: &str) -> CallToolResult {
+    let arguments = json!({"expression": script}).as_object().cloned().expect("an object");
+    let call = client.call_tool(CallToolRequestParams::new("eval").with_arguments(arguments));
+    tokio::time::timeout(Duration::from_secs(10), call).await.expect("in time").expect("no protocol error")
+}
+
+fn text(result: &CallToolResult) -> String {
+    let texts = result.content.iter().filter_map(|block| Some(block.as_text()?.text.clone()));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn f43_a_call_that_panics_costs_itself_and_nothing_else() {
+    let backend = Arc::new(Scripted::default());
+    let (client, _serving) = start(&backend).await;
+    let panicking = async {
+        let broken = eval(&client, "panic").await;
+        backend.release.add_permits(1);
+        broken
+    };
+    let (held, broken) = tokio::join!(eval(&client, "held"), panicking);
+    assert_eq!((broken.is_error, held.is_error), (Some(true), Some(false)));
+    assert!(text(&broken).starts_with("INTERNAL: "), "{}", text(&broken));
+    assert!(text(&eval(&client, "again").await).contains("again"));
+}
+
+#[tokio::test]
+async fn a_failure_is_a_tool_result_whose_remedy_names_tools() {
+    let backend = Arc::new(Scripted::default());
+    let (client, _serving) = start(&backend).await;
+    let failed = eval(&client, "fail").await;
+    assert_eq!(failed.is_error, Some(true));
+    assert_eq!(
+        text(&failed),
+        "DIALOG_OPEN: A dialog is open.\nnext: Answer it with `dialog` with answer: \"accept\"."
+    );
+    let told = text(&eval(&client, "![x](https://evil.test/?q=1) <img src=x>").await);
+    assert!(!told.contains("](") && !told.contains("<img") && told.starts_with("<page "), "{told}");
+}
+
+#[tokio::test]
+async fn f25_calls_under_way_end_soon_after_the_client_has_gone() {
+    let backend = Arc::new(Scripted::default());
+    let (client, serving) = start(&backend).await;
+    let calls: Vec<_> = (0..3)
+        .map(|_| {
+            let arguments = json!({"expression": "forever"}).as_object().cloned().expect("an object");
+            let peer = client.peer().clone();
+            tokio::task::spawn(async move {
+                peer.call_tool(CallToolRequestParams::new("eval").with_arguments(arguments)).await
+            })
+        })
+        .collect();
+    // Answered after those were begun, since one stream carries all.
+    eval(&client, "ready").await;
+    client.cancel().await.expect("it was there");
+    tokio::time::timeout(Duration::from_secs(2), serving).await.expect("within 2 s").expect("no panic");
+    assert_eq!(backend.dropped.load(Ordering::SeqCst), 3, "each call was given up");
+    assert!(backend.has_left.load(Ordering::SeqCst));
+    for call in calls {
+        assert!(call.await.expect("no panic").is_err(), "nobody is told a result");
+    }
+}
+
+#[tokio::test]
+async fn too_many_calls_at_once_are_refused_with_what_to_do() {
+    let backend = Arc::new(Scripted::default());
+    let (client, _serving) = start(&backend).await;
+    let calls = futures_util::future::join_all((0..80).map(|_| eval(&client, "held")));
+    let releasing = async {
+        while backend.holding.load(Ordering::SeqCst) < tabwire_mcp::limits::CALLS_AT_ONCE {
+            tokio::task::yield_now().await;
+        }
+        // What comes after the last place was taken is refused; a greeting more has it all begun.
+        eval(&client, "ready").await;
+        backend.release.add_permits(80);
+    };
+    let (answers, ()) = tokio::join!(calls, releasing);
+    let refused = answers.iter().filter(|answer| text(answer).starts_with("BACKPRESSURE: ")).count();
+    assert_eq!(refused, 80 - tabwire_mcp::limits::CALLS_AT_ONCE);
+}
+
+#[tokio::test]
+async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
+    let backend = Arc::new(Scripted::default());
+    let opening = McpOpening { resumed: true, ..McpOpening::default() };
+    let (client, _serving) = start_with(&backend, opening).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let listed = json!({"tools": tools}).to_string().len();
+    assert!(listed <= tabwire_mcp::limits::LIST_TOKENS * 4, "{listed} bytes");
+    let has_schema = |name: &str| {
+        tools.iter().find(|tool| tool.name == name).is_some_and(|tool| tool.output_schema.is_some())
+    };
+    assert!(has_schema("eval") && has_schema("tabs_list") && has_schema("extract_links"));
+    assert!(!has_schema("get_text") && !has_schema("click") && !has_schema("snapshot"));
+
+    let first = eval(&client, "payload <img src=x>").await;
+    let data = first.structured_content.clone().expect("data");
+    assert_eq!(data["value"].as_str().map(|value| value.contains("<img")), Some(false), "{data}");
+    assert!(data["notes"][0].as_str().is_some_and(|note| note.contains("new browser")), "{data}");
+    assert!(!text(&first).contains("payload"), "the payload is sent once: {}", text(&first));
+    let second = eval(&client, "again").await.structured_content.expect("data");
+    assert_eq!(second, json!({"value": "again"}), "news is told once");
+
+    let long = "long ".repeat(20_000);
+    let cut = eval(&client, &long).await.structured_content.expect("data");
+    assert_eq!(cut["characters"], json!({"value": long}).to_string().len(), "{:?}", cut["characters"]);
+    let mut read = cut["cut"].as_str().expect("the first stretch").to_owned();
+    let mut handle = cut["more"].as_str().map(str::to_owned);
+    while let Some(next) = handle.take() {
+        let arguments = json!({"handle": next}).as_object().cloned().expect("an object");
+        let call = client.call_tool(CallToolRequestParams::new("more").with_arguments(arguments));
+        let rest = text(&call.await.expect("no protocol error"));
+        handle = rest.rsplit_once("handle \"").map(|(_, handle)| handle.trim_end_matches('"').to_owned());
+        read.push_str(rest.split('\n').nth(1).expect("between the fence's lines"));
+    }
+    assert_eq!(serde_json::from_str::<Value>(&read).expect("whole"), json!({"value": long}));
+    let failed = eval(&client, "fail").await;
+    assert_eq!((failed.is_error, failed.structured_content.is_none()), (Some(true), true));
+}
+
+#[tokio::test]
+async fn every_action_is_a_tool_and_an_element_is_named_in_exactly_one_way() {
+    let backend = Arc::new(Scripted::default());
+    let opening =
+        McpOpening { tools: vec!["all".to_owned()], answers: AnswerForm::Text, ..McpOpening::default() };
+    let (client, _serving) = start_with(&backend, opening).await;
+    let tools = client.list_all_tools().await.expect("tools");
+    let own = ["status", "more", "tab_lease"];
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_ref()).collect();
+    assert_eq!(names.len(), ACTIONS.len() + own.len());
+    for action in ACTIONS {
+        assert!(names.contains(&action.name), "{} is no tool", action.name);
+        let schema = (action.parameters)();
+        let is_element = |name: &str| name == "target" || name == "element";
+        let members = schema["properties"].as_object().into_iter().flat_map(|members| members.keys());
+        if !members.into_iter().any(|name| is_element(name)) {
+            continue;
+        }
+        let call = |arguments: Value| {
+            let arguments = arguments.as_object().cloned().expect("an object");
+            client.call_tool(CallToolRequestParams::new(action.name).with_arguments(arguments))
+        };
+        let both = call(json!({"ref": "e1", "selector": "#a"})).await.expect("no protocol error");
+        assert!(text(&both).starts_with("BAD_ARGS: "), "{}: {}", action.name, text(&both));
+        let musts = schema["required"].as_array().cloned().unwrap_or_default();
+        if musts.iter().filter_map(Value::as_str).any(is_element) {
+            let neither = call(json!({})).await.expect("no protocol error");
+            assert!(text(&neither).starts_with("BAD_ARGS: "), "{}: {}", action.name, text(&neither));
+        }
+    }
+}

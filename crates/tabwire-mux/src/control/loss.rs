@@ -1,0 +1,103 @@
+//! Signs that the browser may be going away, and what they prove together.
+//!
+//! A page that closes sends the same signs as a browser that dies, so they mean something only beside a
+//! transport error. Knows nothing of transports.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use crate::limits::{LOSS_SIGNALS, LOSS_WINDOW};
+
+/// A sign that proves nothing alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeakSignal {
+    /// `Inspector.detached`.
+    InspectorDetached,
+    /// `Target.detachedFromTarget`.
+    DetachedFromTarget,
+}
+
+/// What a transport error means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossVerdict {
+    /// The browser is gone.
+    Gone,
+    /// The link broke; the browser may still be there.
+    Unclear,
+}
+
+/// The last weak signals, with their times.
+#[derive(Clone, Debug, Default)]
+pub struct LossSignals {
+    ring: VecDeque<(WeakSignal, Instant)>,
+}
+
+impl LossSignals {
+    /// Notes a signal; the oldest makes room.
+    pub fn note(&mut self, signal: WeakSignal, at: Instant) {
+        if self.ring.len() >= LOSS_SIGNALS {
+            self.ring.pop_front();
+        }
+        self.ring.push_back((signal, at));
+    }
+
+    /// What an error of the transport at this time means.
+    #[must_use]
+    pub fn verdict(&self, transport_error_at: Instant) -> LossVerdict {
+        let near = |at: &Instant| {
+            let apart = transport_error_at.saturating_duration_since(*at)
+                + at.saturating_duration_since(transport_error_at);
+            apart <= LOSS_WINDOW
+        };
+        if self.ring.iter().any(|(_, at)| near(at)) { LossVerdict::Gone } else { LossVerdict::Unclear }
+    }
+
+    /// The signals that are remembered, oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = (WeakSignal, Instant)> {
+        self.ring.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_transport_error_alone_is_unclear_and_with_a_weak_signal_near_it_the_browser_is_gone() {
+        let start = Instant::now();
+        let mut signals = LossSignals::default();
+        assert_eq!(signals.verdict(start), LossVerdict::Unclear);
+        signals.note(WeakSignal::InspectorDetached, start);
+        for (milliseconds, verdict) in [
+            (0, LossVerdict::Gone),
+            (1_999, LossVerdict::Gone),
+            (2_000, LossVerdict::Gone),
+            (2_001, LossVerdict::Unclear),
+        ] {
+            assert_eq!(signals.verdict(start + Duration::from_millis(milliseconds)), verdict);
+        }
+    }
+
+    #[test]
+    fn a_signal_just_after_the_error_counts_as_well() {
+        let error = Instant::now();
+        let mut signals = LossSignals::default();
+        signals.note(WeakSignal::DetachedFromTarget, error + Duration::from_secs(1));
+        assert_eq!(signals.verdict(error), LossVerdict::Gone);
+        assert_eq!(signals.verdict(error + Duration::from_secs(4)), LossVerdict::Unclear);
+    }
+
+    #[test]
+    fn only_the_last_ten_are_remembered() {
+        let start = Instant::now();
+        let mut signals = LossSignals::default();
+        for second in 0..15 {
+            signals.note(WeakSignal::DetachedFromTarget, start + Duration::from_secs(second * 60));
+        }
+        assert_eq!(signals.iter().count(), LOSS_SIGNALS);
+        assert_eq!(signals.verdict(start + Duration::from_secs(4 * 60)), LossVerdict::Unclear);
+        assert_eq!(signals.verdict(start + Duration::from_secs(5 * 60)), LossVerdict::Gone);
+    }
+}

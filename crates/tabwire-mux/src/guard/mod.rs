@@ -1,0 +1,312 @@
+//! Where a client's commands, answers and events are held up against somebody else's rules. Knows none of them.
+
+pub(crate) mod address_watch;
+pub(crate) mod document_hold;
+pub(crate) mod events;
+pub(crate) mod frame_filter;
+pub(crate) mod frame_moves;
+pub(crate) mod frame_watch;
+pub(crate) mod page_frames;
+pub(crate) mod parts;
+pub(crate) mod remote_addresses;
+pub(crate) mod session_watch;
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tabwire_api::{CdpSessionId, ClientId, ErrorCode};
+
+use crate::guard::frame_moves::FrameMoves;
+use crate::guard::frame_watch::FrameWaits;
+use crate::guard::parts::{GuardedParts, NamedParts};
+use crate::mux::Mux;
+use crate::output::FrameClass;
+use crate::routing::from_client::Command;
+use crate::routing::pending::{GuardedPending, Pending};
+use tabwire_cdp::reply::{self, ProtocolError};
+
+/// What browsers show in place of a page that could not be loaded.
+const ERROR_PAGE: &str = "chrome-error:";
+
+/// Decides what a client may send and hear. Asked for every frame, so it must be quick.
+pub trait Guard: std::fmt::Debug + Send + Sync {
+    /// Whether everything is allowed now, so that nothing needs to be asked.
+    fn is_idle(&self) -> bool;
+
+    /// Allows a command, or says in a sentence why not.
+    ///
+    /// # Errors
+    /// With that sentence.
+    fn check(&self, command: &GuardedCommand<'_>) -> Result<(), String>;
+
+    /// Whether the title and address of a page may be known, whose documents came from these addresses.
+    fn may_know(&self, url: &str, sources: &[IpAddr]) -> bool;
+
+    /// Whether it has to be known which addresses documents come from. Costs the browser's news of every request.
+    fn wants_addresses(&self) -> bool {
+        false
+    }
+
+    /// Whether pages are to be kept from going where [`Guard::may_navigate`] does not let them. Costs a turn a document.
+    fn pauses_documents(&self) -> bool {
+        false
+    }
+
+    /// Whether a page may be sent to an address of the web, by what it or the page that opened it shows.
+    fn may_navigate(&self, _url: &str, _shown: Option<&str>) -> bool {
+        true
+    }
+
+    /// Whether commands and events are judged by the frames and requests they are about. Costs the browser's news of
+    /// every frame.
+    fn wants_frames(&self) -> bool {
+        false
+    }
+
+    /// Which frames have to be known before a command can be judged.
+    fn frame_need(&self, _method: &str) -> FrameNeed {
+        FrameNeed::None
+    }
+
+    /// Whether an event may be heard.
+    fn event_allowed(&self, event: &GuardedEvent<'_>) -> bool;
+}
+
+/// Which frames have to be known before a command can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameNeed {
+    /// None.
+    None,
+    /// Those in the target's own process.
+    Own,
+    /// Every one that the page shows.
+    All,
+}
+
+/// An event that is about to be told.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedEvent<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// What it comes from.
+    pub scope: GuardedScope<'a>,
+    /// The frames and requests that it tells of.
+    pub parts: GuardedParts<'a>,
+    /// Its whole frame, as JSON.
+    pub frame: &'a [u8],
+}
+
+/// A command that is about to leave, or whose answer has come.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardedCommand<'a> {
+    /// Its method.
+    pub method: &'a str,
+    /// What it is sent to.
+    pub scope: GuardedScope<'a>,
+    /// The frames, requests and streams that it names.
+    pub parts: GuardedParts<'a>,
+    /// Its parameters, as JSON; none when its answer is judged.
+    pub params: Option<&'a str>,
+}
+
+/// What a command is sent to, or an event comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum GuardedScope<'a> {
+    /// The browser as a whole.
+    Browser,
+    /// A page, frame or worker.
+    Target {
+        /// Where it is, as the browser last told; none when that is not known.
+        url: Option<&'a str>,
+        /// Where its page told it is, when that is somewhere else.
+        page_url: Option<&'a str>,
+        /// Addresses that what it shows came from, or may have come from.
+        addresses: &'a [IpAddr],
+        /// Whether another page opened it.
+        is_opened_by_page: bool,
+    },
+}
+
+/// What the mux records so that guards can judge frames.
+#[derive(Debug, Default)]
+pub(crate) struct GuardState {
+    moves: FrameMoves,
+    waits: FrameWaits,
+    /// Whether the mux records the remote addresses of documents.
+    follows_addresses: bool,
+}
+
+impl GuardState {
+    pub(crate) fn moves(&self) -> &FrameMoves {
+        &self.moves
+    }
+
+    pub(crate) fn moves_mut(&mut self) -> &mut FrameMoves {
+        &mut self.moves
+    }
+
+    pub(crate) fn waits_mut(&mut self) -> &mut FrameWaits {
+        &mut self.waits
+    }
+
+    pub(crate) fn follows_addresses(&self) -> bool {
+        self.follows_addresses
+    }
+
+    /// Starts recording remote addresses; returns whether it was off.
+    pub(crate) fn follow_addresses(&mut self) -> bool {
+        !std::mem::replace(&mut self.follows_addresses, true)
+    }
+}
+
+/// A guard that clients share.
+#[derive(Clone, Debug)]
+pub struct SharedGuard(pub Arc<dyn Guard>);
+
+impl PartialEq for SharedGuard {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for SharedGuard {}
+
+impl Mux {
+    /// Whether a client may know what a page is called and where it is.
+    pub(crate) fn may_read_page(&self, client: ClientId, target: &str, url: Option<&str>) -> bool {
+        let sources = self.targets.find(target).map_or(&[][..], |entry| entry.addresses.addresses());
+        self.clients.guard(client).is_none_or(|guard| guard.may_know(url.unwrap_or_default(), sources))
+    }
+
+    fn scope_of(&self, session: &CdpSessionId) -> GuardedScope<'_> {
+        let Some(target) = self.sessions.find(session.as_str()).and_then(|session| session.target()) else {
+            return GuardedScope::Browser;
+        };
+        let entry = self.targets.find(target.as_str());
+        let url = entry.map(|entry| entry.info.get("url").and_then(Value::as_str).unwrap_or_default());
+        let told = entry.and_then(|entry| entry.page_url.as_deref());
+        GuardedScope::Target {
+            url,
+            page_url: told.filter(|told| Some(*told) != url),
+            addresses: entry.map_or(&[][..], |entry| entry.addresses.addresses()),
+            is_opened_by_page: entry.is_some_and(|entry| entry.text("openerId").is_some()),
+        }
+    }
+
+    /// Refuses a command that its client's guard does not let out.
+    pub(crate) fn blocked_by_guard(&mut self, command: &Command<'_>) -> bool {
+        let Some(guard) = self.clients.guard(command.client) else { return false };
+        let params = command.envelope.params.map_or("{}", serde_json::value::RawValue::get);
+        let names = NamedParts::read(params);
+        let verdict = match &names {
+            None if guard.wants_frames() => {
+                Err("Its parameters name something twice, or not as the protocol does.".to_owned())
+            }
+            names => guard.check(&GuardedCommand {
+                method: command.envelope.method,
+                scope: self.scope_of(&command.session),
+                parts: GuardedParts::new(self, &command.session, names.as_ref(), None),
+                params: Some(params),
+            }),
+        };
+        let Err(sentence) = verdict else { return false };
+        self.counters.refused_by_guard += 1;
+        self.refuse(command, &ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence));
+        true
+    }
+
+    /// What has to be remembered of a command so that its answer can be judged.
+    pub(crate) fn guarded_pending(&self, command: &Command<'_>) -> Option<Box<GuardedPending>> {
+        let guard = self.clients.guard(command.client)?;
+        let params = command.envelope.params.map(serde_json::value::RawValue::get);
+        let names = params.filter(|_| guard.wants_frames()).and_then(NamedParts::read);
+        let (method, since) = (Box::from(command.envelope.method), self.guard.moves().clock());
+        Some(Box::new(GuardedPending { method, names, since }))
+    }
+
+    /// Withholds an answer when the page has gone meanwhile to where its client may not look.
+    pub(crate) fn response_blocked(&mut self, client: ClientId, client_id: i64, pending: &Pending) -> bool {
+        let (Some(asked), Some(session)) = (&pending.guarded, &pending.session) else { return false };
+        let Some(guard) = self.clients.guard(client) else { return false };
+        let verdict = guard.check(&GuardedCommand {
+            method: &asked.method,
+            scope: self.scope_of(session),
+            parts: GuardedParts::new(self, session, asked.names.as_ref(), Some(asked.since)),
+            params: None,
+        });
+        let Err(sentence) = verdict else { return false };
+        self.counters.withheld_by_guard += 1;
+        let error = ProtocolError::tabwire(ErrorCode::PolicyDenied, sentence);
+        let echo = self.clients.reply_session(client, Some(session));
+        let frame = reply::error(client_id, echo.as_ref(), &error);
+        self.router.deliver(client, frame, FrameClass::Response);
+        true
+    }
+
+    /// Whether an event is kept from the client that owns its session.
+    pub(crate) fn blocks_event(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        method: &str,
+        frame: &[u8],
+    ) -> bool {
+        let Some(guard) = self.clients.guard(client) else { return false };
+        let names = if guard.wants_frames() { names_of_event(method, frame) } else { None };
+        let unheard = !guard.event_allowed(&GuardedEvent {
+            method,
+            scope: self.scope_of(session),
+            parts: GuardedParts::new(self, session, names.as_ref(), None),
+            frame,
+        });
+        self.counters.withheld_by_guard += u64::from(unheard);
+        unheard
+    }
+
+    /// A page tells where it went, sooner than the browser does.
+    pub(crate) fn record_page_url(&mut self, session: &CdpSessionId, params: &Value) {
+        let Some(frame) = params.get("frame").filter(|frame| frame.get("parentId").is_none()) else { return };
+        let url = frame.get("url").and_then(Value::as_str).filter(|url| !url.starts_with(ERROR_PAGE));
+        let target = self.sessions.find(session.as_str()).and_then(|session| session.target().cloned());
+        if let Some(entry) = target.and_then(|target| self.targets.find_mut(target.as_str())) {
+            entry.page_url = url.map(str::to_owned);
+            if let Some(loader) = frame.get("loaderId").and_then(Value::as_str) {
+                entry.addresses.shows(loader);
+            }
+        }
+    }
+}
+
+/// The ids that an event names.
+fn names_of_event(method: &str, frame: &[u8]) -> Option<NamedParts> {
+    #[derive(serde::Deserialize)]
+    struct Event {
+        #[serde(default)]
+        params: NamedParts,
+    }
+    #[derive(serde::Deserialize)]
+    struct Thrown {
+        params: Details,
+    }
+    #[derive(serde::Deserialize)]
+    struct Details {
+        #[serde(rename = "exceptionDetails")]
+        details: NamedParts,
+    }
+    #[derive(serde::Deserialize)]
+    struct Added {
+        params: Header,
+    }
+    #[derive(serde::Deserialize)]
+    struct Header {
+        header: NamedParts,
+    }
+    if method == "CSS.styleSheetAdded" {
+        return serde_json::from_slice::<Added>(frame).ok().map(|added| added.params.header);
+    }
+    if method == "Runtime.exceptionThrown" {
+        return serde_json::from_slice::<Thrown>(frame).ok().map(|thrown| thrown.params.details);
+    }
+    serde_json::from_slice::<Event>(frame).ok().map(|event| event.params)
+}

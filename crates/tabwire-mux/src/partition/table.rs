@@ -1,0 +1,111 @@
+//! Partitions: parts of one browser that see nothing of each other. Knows who lives where, not what a target is.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use tabwire_api::{BrowserContextId, PartitionId, TargetId};
+
+use crate::partition::context_table::ContextTable;
+
+/// Where a partition lives in the browser.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartitionScope {
+    /// In a browser context of its own, which its clients take for the default one.
+    Context(BrowserContextId),
+    /// In the default context beside others, with tabs of its own: these, and what comes of them.
+    Tabs(Vec<TargetId>),
+}
+
+/// A partition that is being ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Ending {
+    /// What its end is reported under; absent once it is.
+    pub(crate) ticket: u64,
+    pub(crate) partition: PartitionId,
+    /// Its browser contexts, which are being disposed of.
+    pub(crate) contexts: Vec<BrowserContextId>,
+    /// Commands to that end the browser has not answered.
+    pub(crate) commands: usize,
+    pub(crate) until: Instant,
+}
+
+/// All partitions of a browser.
+#[derive(Debug, Default)]
+pub(crate) struct PartitionTable {
+    partitions: BTreeMap<PartitionId, PartitionScope>,
+    endings: Vec<Ending>,
+    /// Whether the contexts that predate the link are listed.
+    contexts_listed: bool,
+    contexts: ContextTable,
+}
+
+impl PartitionTable {
+    pub(crate) fn contexts(&self) -> &ContextTable {
+        &self.contexts
+    }
+
+    pub(crate) fn contexts_mut(&mut self) -> &mut ContextTable {
+        &mut self.contexts
+    }
+
+    /// Marks the contexts that predate the link as listed; returns whether they were not yet.
+    pub(crate) fn begin_listing(&mut self) -> bool {
+        !std::mem::replace(&mut self.contexts_listed, true)
+    }
+
+    pub(crate) fn push_ending(&mut self, ending: Ending) {
+        self.endings.push(ending);
+    }
+
+    pub(crate) fn take_endings(&mut self) -> Vec<Ending> {
+        std::mem::take(&mut self.endings)
+    }
+
+    /// A command that ends a partition is done.
+    pub(crate) fn end_command_done(&mut self, ticket: u64) {
+        for ending in self.endings.iter_mut().filter(|ending| ending.ticket == ticket) {
+            ending.commands = ending.commands.saturating_sub(1);
+        }
+    }
+
+    /// The browser is lost. The contexts of partitions stay known, so that no client gets the default one instead.
+    pub(crate) fn browser_lost(&mut self) {
+        self.contexts.clear();
+        self.contexts_listed = false;
+    }
+
+    pub(crate) fn insert(&mut self, partition: PartitionId, place: PartitionScope) {
+        self.partitions.insert(partition, place);
+    }
+
+    pub(crate) fn find(&self, partition: &PartitionId) -> Option<&PartitionScope> {
+        self.partitions.get(partition)
+    }
+
+    pub(crate) fn take(&mut self, partition: &PartitionId) -> Option<PartitionScope> {
+        self.partitions.remove(partition)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// Whether nobody keeps anything from anybody.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.partitions.is_empty() && self.endings.is_empty()
+    }
+
+    /// The partition that a tab was listed for.
+    pub(crate) fn listing(&self, target: &TargetId) -> Option<&PartitionId> {
+        let lists =
+            |place: &PartitionScope| matches!(place, PartitionScope::Tabs(tabs) if tabs.contains(target));
+        self.partitions.iter().find(|(_, place)| lists(place)).map(|(partition, _)| partition)
+    }
+
+    /// Whether some partition lives beside others in the default context.
+    pub(crate) fn shares_default_context(&self) -> bool {
+        self.partitions.values().any(|place| matches!(place, PartitionScope::Tabs(_)))
+    }
+}

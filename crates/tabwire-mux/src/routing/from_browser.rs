@@ -1,0 +1,557 @@
+//! Frames from the browser: answers go to who asked, events to who owns the CDP session.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+use tabwire_api::{BrowserContextId, CdpSessionId, ClientId, ErrorCode, TargetId};
+use tabwire_cdp::envelope::{BrowserFrameKind, peek_browser_frame};
+use tabwire_cdp::lenient_json;
+use tabwire_cdp::reply::{self, ProtocolError};
+
+use crate::client::state::Client;
+use crate::control::loss::WeakSignal;
+use crate::guard::events::EventVerdict;
+use crate::mux::Mux;
+use crate::output::{CloseReason, FrameClass};
+use crate::partition::context_table::Creator;
+use crate::routing::pending::{InternalCommand, Requester, ResponseHandling};
+use crate::routing::rewrite;
+use crate::session::table::{Session, SessionOwner};
+use crate::target::entry::Owner;
+use crate::target::first_tab::no_tab;
+
+/// An event that arrived: whose it is, on which session, and the bytes that name the session.
+struct Event {
+    client: ClientId,
+    session: CdpSessionId,
+    cut: Option<Range<usize>>,
+}
+
+/// An answer that arrived, with what is needed to pass it on.
+struct ReceivedResponse {
+    frame: BytesMut,
+    id_span: Range<usize>,
+    cut: Option<Range<usize>>,
+}
+
+/// The part of an answer the mux reads when it concerns itself.
+struct Body(Value);
+
+impl Body {
+    fn read(frame: &[u8]) -> Self {
+        Self(lenient_json::read(frame))
+    }
+
+    fn result(&self) -> Option<&Value> {
+        self.0.get("result")
+    }
+
+    fn error(&self) -> Option<&Value> {
+        self.0.get("error")
+    }
+
+    fn text(&self, field: &str) -> Option<&str> {
+        self.result()?.get(field)?.as_str()
+    }
+}
+
+impl Mux {
+    /// Takes a frame from the browser.
+    pub fn from_browser(&mut self, frame: BytesMut, now: Instant) {
+        self.router.set_clock(now);
+        self.counters.from_browser += 1;
+        let Ok(envelope) = peek_browser_frame(&frame) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        match envelope.kind {
+            BrowserFrameKind::Response { id, id_span } => {
+                let on = envelope.session.map(CdpSessionId::new);
+                let cut = envelope.session_member;
+                self.route_response(id, on.as_ref(), ReceivedResponse { frame, id_span, cut }, now);
+            }
+            BrowserFrameKind::Event { method } => {
+                if method == "Inspector.detached" {
+                    self.control.note_signal(WeakSignal::InspectorDetached, now);
+                }
+                if method == "Inspector.targetReloadedAfterCrash"
+                    && let Some(session) = envelope.session
+                {
+                    self.target_revived(session, now);
+                }
+                let owned = envelope.session.map(|session| self.sessions.find_entry(session));
+                match owned {
+                    None if method == "Target.detachedFromTarget" => self.root_session_detached(&frame, now),
+                    // On the connection's root nothing but the attachment of the control session is reported.
+                    None => {}
+                    Some(None) => self.counters.events_unowned += 1,
+                    Some(Some((id, Session { owner: SessionOwner::Control, .. }))) => {
+                        let (session, method) = (id.clone(), method.to_owned());
+                        self.on_internal_event(&session, &method, &frame, now);
+                    }
+                    Some(Some((id, Session { owner: SessionOwner::Client(client), .. }))) => {
+                        let event =
+                            Event { client: *client, session: id.clone(), cut: envelope.session_member };
+                        if method.starts_with("Target.") {
+                            let method = method.to_owned();
+                            self.on_client_target_event(&event, &method, frame, now);
+                        } else if !(method.starts_with("Browser.download") && self.serves_downloads()) {
+                            let method = method.to_owned();
+                            self.on_client_event(&event, &method, frame);
+                        }
+                    }
+                }
+            }
+            BrowserFrameKind::Neither => self.counters.malformed += 1,
+        }
+    }
+
+    /// An event on one of the mux's own sessions.
+    fn on_internal_event(&mut self, session: &CdpSessionId, method: &str, frame: &[u8], now: Instant) {
+        let read = method.starts_with("Target.") || method.starts_with("Browser.download");
+        if read && self.control.is_session(session.as_str()) {
+            return self.on_control_event(method, &read_params(frame), now);
+        }
+        match method {
+            "Target.attachedToTarget" => self.tab_page_found(session, &read_params(frame), now),
+            "Network.responseReceived" => self.document_received(session, frame),
+            "Fetch.requestPaused" => self.request_paused(session, frame, now),
+            "Page.frameAttached"
+            | "Page.frameDetached"
+            | "Page.frameNavigated"
+            | "Page.navigatedWithinDocument"
+            | "Page.javascriptDialogOpening" => self.on_internal_page_event(session, method, frame, now),
+            _ => {}
+        }
+    }
+
+    /// An event on a client's session: learned from, veiled or withheld as its guard wants, and passed on.
+    fn on_client_event(&mut self, event: &Event, method: &str, frame: BytesMut) {
+        if matches!(method, "Page.frameAttached" | "Page.frameDetached") {
+            self.targets.record_frame(method, &read_params(&frame));
+        }
+        if method == "Page.frameNavigated" && self.clients.guard(event.client).is_some() {
+            self.record_page_url(&event.session, &read_params(&frame));
+        }
+        let Some(frame) = self.check_event(event.client, &event.session, method, frame) else { return };
+        match frame {
+            EventVerdict::Unchanged(frame) => self.pass_event(event, frame, class_of(method)),
+            EventVerdict::Filtered(params) => self.send_event(event.client, &event.session, method, params),
+        }
+        if method == "Network.requestWillBeSent" || method == "Network.webSocketCreated" {
+            self.pass_early_events(event);
+        }
+    }
+
+    /// Events that came before the request they tell of.
+    fn pass_early_events(&mut self, event: &Event) {
+        for early in self.take_early_events(&event.session) {
+            if !self.blocks_event(event.client, &event.session, &early.method, &early.frame) {
+                let cut = peek_browser_frame(&early.frame).ok().and_then(|envelope| envelope.session_member);
+                let event = Event { client: event.client, session: event.session.clone(), cut };
+                self.pass_event(&event, early.frame, FrameClass::Event);
+            }
+        }
+    }
+
+    /// Something was detached from the connection's root. Without the control session the mux sees nothing more.
+    fn root_session_detached(&mut self, frame: &[u8], now: Instant) {
+        self.control.note_signal(WeakSignal::DetachedFromTarget, now);
+        let params = read_params(frame);
+        let gone = params.get("sessionId").and_then(Value::as_str);
+        if gone.is_some_and(|gone| self.control.is_session(gone)) {
+            self.browser_lost(now);
+        }
+    }
+
+    /// The browser sent an answer too large to take; who asked is told so.
+    pub fn oversize_from_browser(&mut self, head: &[u8], size: usize) {
+        let digits: Vec<u8> = head
+            .strip_prefix(br#"{"id":"#)
+            .map(|rest| rest.iter().copied().take_while(u8::is_ascii_digit).collect())
+            .unwrap_or_default();
+        let id = std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok());
+        let found = id.and_then(|id: u64| self.router.pending_mut().take(id).map(|pending| (id, pending)));
+        if let (Some((id, pending)), Some(now)) = (found, self.router.clock()) {
+            let sentence =
+                format!("The browser's answer of {size} bytes is larger than the ceiling for one message.");
+            self.fail(id, pending, &ProtocolError::tabwire(ErrorCode::CdpError, sentence), now);
+        }
+    }
+
+    /// Passes an event on to the client that owns its session.
+    fn pass_event(&mut self, event: &Event, frame: BytesMut, class: FrameClass) {
+        let on_root = self.clients.get(event.client).and_then(Client::root) == Some(&event.session);
+        let frame = match &event.cut {
+            Some(member) if on_root => rewrite::event_to_root(frame, member),
+            _ => frame,
+        };
+        self.router.deliver(event.client, frame, class);
+    }
+
+    /// `Target.*` events on a client's session: children come and go.
+    fn on_client_target_event(&mut self, event: &Event, method: &str, frame: BytesMut, now: Instant) {
+        match method {
+            "Target.attachedToTarget" => self.child_attached(event, frame, now),
+            "Target.detachedFromTarget" => {
+                self.control.note_signal(WeakSignal::DetachedFromTarget, now);
+                let params = read_params(&frame);
+                let child = params.get("sessionId").and_then(Value::as_str).map(CdpSessionId::new);
+                self.pass_event(event, frame, FrameClass::Event);
+                if let Some(child) = child {
+                    self.session_gone(&child, now);
+                }
+            }
+            // Discovery is served from what the mux sees.
+            "Target.targetCreated" | "Target.targetDestroyed" | "Target.targetCrashed" => {
+                self.counters.events_unowned += 1;
+            }
+            "Target.targetInfoChanged" => {
+                let params = read_params(&frame);
+                let id = params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default();
+                if self.may_name_target(event.client, id) {
+                    self.pass_target_event(event, method, params, frame);
+                }
+            }
+            _ => self.pass_event(event, frame, FrameClass::Event),
+        }
+    }
+
+    /// Passes on an event that describes a target, as far as its client may know it.
+    fn pass_target_event(&mut self, event: &Event, method: &str, mut params: Value, frame: BytesMut) {
+        if self.clients.guard(event.client).is_none() {
+            return self.pass_event(event, frame, FrameClass::Event);
+        }
+        if let Some(info) = params.get_mut("targetInfo") {
+            self.redact_target_info(event.client, info);
+        }
+        self.send_event(event.client, &event.session, method, params);
+    }
+
+    fn child_attached(&mut self, event: &Event, frame: BytesMut, now: Instant) {
+        let params = read_params(&frame);
+        let text = |path: &str| params.pointer(path).and_then(Value::as_str).filter(|id| !id.is_empty());
+        let (Some(child), Some(target)) = (text("/sessionId"), text("/targetInfo/targetId")) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        if self.sessions.find(child).is_some() {
+            // Announced twice, or another's: the first stays.
+            self.counters.malformed += 1;
+            return;
+        }
+        let owner = SessionOwner::Client(event.client);
+        let parent = Some(event.session.clone());
+        let on_browser = self.sessions.find(event.session.as_str()).is_some_and(Session::is_browser);
+        let auto = on_browser && self.is_auto_attachment(&event.session, target);
+        let target = TargetId::new(target);
+        let entry = if text("/targetInfo/type") == Some("browser") {
+            Session::on_browser(owner, parent)
+        } else {
+            Session::on_target(owner, parent, target.clone(), auto)
+        };
+        self.sessions.insert(CdpSessionId::new(child), entry);
+        if self.clients.guard(event.client).is_some_and(|guard| guard.wants_frames()) {
+            self.follow_frames(&target, now);
+        }
+        if auto {
+            self.send_attached(event.client, &event.session, &params);
+        } else {
+            self.pass_target_event(event, "Target.attachedToTarget", params, frame);
+        }
+        if !on_browser {
+            self.nested_target_reached(event.client, &target, now);
+        }
+    }
+
+    /// A CDP session ended: what was asked on it will not be answered by the browser any more.
+    pub(crate) fn session_gone(&mut self, session: &CdpSessionId, now: Instant) {
+        let mut touched = BTreeSet::new();
+        for (id, gone) in self.sessions.take_tree(session) {
+            self.targets.forget_session(&id);
+            self.remove_download_options(&id, now);
+            let lost = self.router.pending_mut().take_where(|pending| pending.session.as_ref() == Some(&id));
+            let error =
+                ProtocolError::chrome(-32001, "Session closed: the target it was attached to is gone.");
+            for (command, pending) in lost {
+                self.give_up(command, pending, &error, now);
+            }
+            self.fail_waiting(&id, gone.client(), now);
+            let Some(client) = gone.client() else {
+                if let Some(target) = gone.target() {
+                    self.reset_frames(target);
+                }
+                continue;
+            };
+            match gone.target() {
+                Some(target) => {
+                    if !self.sessions.is_attached(client, target.as_str()) {
+                        self.client_resumes(client, target, now);
+                    }
+                    touched.insert(target.clone());
+                }
+                None if self.clients.root(client) == Some(&id) => {
+                    self.disconnect(client, CloseReason::BrowserGone);
+                }
+                None => {}
+            }
+        }
+        for target in touched {
+            self.repeat_settings(&target, now);
+        }
+    }
+
+    fn route_response(
+        &mut self,
+        id: u64,
+        on: Option<&CdpSessionId>,
+        arrived: ReceivedResponse,
+        now: Instant,
+    ) {
+        let Some(pending) = self.router.pending().find(id) else {
+            self.counters.responses_unknown += 1;
+            return;
+        };
+        let expected = pending.session.as_ref() == on;
+        let complains = on.is_none() && is_no_session(&arrived.frame);
+        if !expected && !complains {
+            self.counters.responses_misrouted += 1;
+            return;
+        }
+        let Some(pending) = self.router.pending_mut().take(id) else { return };
+        if !expected {
+            // The browser complains without naming the session; the client is told on which one it asked.
+            return self.fail(id, pending, &ProtocolError::no_session(), now);
+        }
+        match pending.requester {
+            Requester::Internal(internal) => {
+                self.internal_command_done(id, internal, &Body::read(&arrived.frame), now);
+            }
+            Requester::Client { client, id: client_id, ref handling }
+                if *handling == ResponseHandling::PassThrough
+                    && self.response_blocked(client, client_id, &pending) =>
+            {
+                self.clients.command_finished(client);
+            }
+            Requester::Client { client, id: client_id, handling } => {
+                self.clients.command_finished(client);
+                if handling == ResponseHandling::PassThrough
+                    && let (Some(asked), Some(session)) = (&pending.guarded, &pending.session)
+                    && let Some(result) = self.filtered_response(client, session, asked, &arrived.frame)
+                {
+                    let echo = self.clients.reply_session(client, Some(session));
+                    let frame = reply::result(client_id, echo.as_ref(), result);
+                    return self.router.deliver(client, frame, FrameClass::Response);
+                }
+                self.client_response(
+                    client,
+                    client_id,
+                    (id, handling),
+                    pending.session.as_ref(),
+                    arrived,
+                    now,
+                );
+            }
+        }
+    }
+
+    fn internal_command_done(&mut self, id: u64, internal: InternalCommand, body: &Body, now: Instant) {
+        let Some(result) = body.result() else {
+            // Discovery and auto-attach work without a filter on every browser we know; a refusal of the
+            // control session itself ends the link by its deadline.
+            if internal == InternalCommand::InitControl {
+                self.control_initialized(now);
+            }
+            return match internal {
+                InternalCommand::OpenTab(ticket, partition) => {
+                    self.tab_created(id, (ticket, partition), Err(no_tab(body.error())), now);
+                }
+                internal => self.internal_command_failed(id, internal, now),
+            };
+        };
+        match internal {
+            InternalCommand::OpenControl => self.control_opened(result, now),
+            InternalCommand::InitControl => self.control_initialized(now),
+            InternalCommand::OpenRoot(client) => self.root_opened(client, result, now),
+            InternalCommand::AutoAttach { browser_session, delays, .. } => {
+                self.auto_attached(&browser_session, body.text("sessionId"), &delays, now);
+            }
+            InternalCommand::OpenTab(ticket, partition) => {
+                let target = body.text("targetId").ok_or_else(|| no_tab(None));
+                self.tab_created(id, (ticket, partition), target, now);
+            }
+            InternalCommand::OrphanedTarget(client, partition) => {
+                self.orphaned_target_created(id, (client, partition), body.text("targetId"), now);
+            }
+            InternalCommand::CreateContext(ticket) => {
+                self.partition_context_created(id, ticket, body.text("browserContextId"), now);
+            }
+            InternalCommand::EndPartition(ticket) => self.end_command_done(ticket, now),
+            InternalCommand::ListContexts => self.contexts_listed(result),
+            InternalCommand::AttachTab => self.tab_attached(body.text("sessionId"), now),
+            InternalCommand::AutoAttachTab(session) => self.tab_mapped(&session, now),
+            InternalCommand::DetachRoot(contexts) => self.contexts_ended(&contexts, now),
+            InternalCommand::GetFrameTree(target) => {
+                self.frame_tree_received(&target, result.get("frameTree"), now);
+            }
+            InternalCommand::OrphanedContext(client, partition) => {
+                // Nobody was told of it.
+                if let Some(context) = body.text("browserContextId") {
+                    let params = json!({"browserContextId": context});
+                    self.control_command("Target.disposeBrowserContext", params, now);
+                    self.partitions.contexts_mut().insert(
+                        BrowserContextId::new(context),
+                        Creator::Left,
+                        partition.clone(),
+                    );
+                    self.partitions.contexts_mut().end(&BrowserContextId::new(context), now);
+                }
+                let owner = self.owner_of_late_result(client, partition);
+                self.resolve_owners(id, &owner, now, |_, _| None);
+            }
+            InternalCommand::FireAndForget | InternalCommand::AttachForFrames(_) => {}
+        }
+    }
+
+    fn client_response(
+        &mut self,
+        client: ClientId,
+        client_id: i64,
+        (id, handling): (u64, ResponseHandling),
+        session: Option<&CdpSessionId>,
+        arrived: ReceivedResponse,
+        now: Instant,
+    ) {
+        match handling {
+            ResponseHandling::PassThrough | ResponseHandling::Attach(_) => {
+                self.pass_response(client, client_id, session, arrived);
+            }
+            ResponseHandling::CreateContext { ends } => {
+                let body = Body::read(&arrived.frame);
+                self.context_created(id, body.text("browserContextId"), (client, ends), now);
+                self.pass_response(client, client_id, session, arrived);
+            }
+            ResponseHandling::DisposeContext(context) => {
+                if Body::read(&arrived.frame).result().is_some() {
+                    self.partitions.contexts_mut().end(&context, now);
+                }
+                self.pass_response(client, client_id, session, arrived);
+            }
+            ResponseHandling::CreateTarget { then, .. } => {
+                let body = Body::read(&arrived.frame);
+                if let (Some(target), Some(url)) = (body.text("targetId"), then) {
+                    self.navigate_new_target(target, &url, now);
+                }
+                let owner = Owner::Client(client);
+                self.target_created(id, body.text("targetId").map(|target| (owner, target)), now);
+                let frame = self.rewrite_response(client, client_id, session, arrived);
+                match self.clients.root(client).cloned() {
+                    Some(root) => self.router.reply_after_attachments(client, &root, frame),
+                    None => self.router.deliver(client, frame, FrameClass::Response),
+                }
+            }
+            ResponseHandling::TargetList => {
+                self.pass_filtered(client, client_id, session, arrived, "targetInfos", |mux, info| {
+                    let id = info.get("targetId").and_then(Value::as_str).unwrap_or_default();
+                    match info.get("type").and_then(Value::as_str) {
+                        Some("browser") => return mux.is_own_browser_target(client, id),
+                        Some("browser_ui") => return false,
+                        _ => {}
+                    }
+                    let shown = mux.may_name_target(client, id);
+                    if shown {
+                        mux.redact_target_info(client, info);
+                    }
+                    shown
+                });
+            }
+            ResponseHandling::ContextList => self.pass_contexts(client, client_id, session, arrived),
+        }
+    }
+
+    /// Passes on a list of contexts: those the client may name, without the one it takes for the default.
+    fn pass_contexts(
+        &mut self,
+        client: ClientId,
+        client_id: i64,
+        session: Option<&CdpSessionId>,
+        mut arrived: ReceivedResponse,
+    ) {
+        let home = self.default_context_of(client).map(|home| home.as_str().to_owned());
+        let mut body = lenient_json::read(&arrived.frame);
+        let listed = body.pointer("/result/browserContextIds").is_some_and(Value::is_array);
+        if let (Some(home), Some(default)) = (&home, body.pointer_mut("/result/defaultBrowserContextId"))
+            && listed
+        {
+            *default = Value::from(home.as_str());
+            arrived.frame = BytesMut::from(body.to_string().as_bytes());
+        }
+        self.pass_filtered(client, client_id, session, arrived, "browserContextIds", |mux, id| {
+            id.as_str().is_some_and(|id| home.as_deref() != Some(id) && mux.may_name_context(client, id))
+        });
+    }
+
+    fn pass_filtered(
+        &mut self,
+        client: ClientId,
+        client_id: i64,
+        session: Option<&CdpSessionId>,
+        arrived: ReceivedResponse,
+        list: &str,
+        keep: impl Fn(&Self, &mut Value) -> bool,
+    ) {
+        let Body(mut body) = Body::read(&arrived.frame);
+        let Some(items) = body.pointer_mut(&format!("/result/{list}")).and_then(Value::as_array_mut) else {
+            return self.pass_response(client, client_id, session, arrived);
+        };
+        items.retain_mut(|item| keep(self, item));
+        let result = body.get_mut("result").map_or(json!({}), Value::take);
+        let echo = self.clients.reply_session(client, session);
+        let frame = reply::result(client_id, echo.as_ref(), result);
+        self.router.deliver(client, frame, FrameClass::Response);
+    }
+
+    fn pass_response(
+        &mut self,
+        client: ClientId,
+        id: i64,
+        session: Option<&CdpSessionId>,
+        arrived: ReceivedResponse,
+    ) {
+        let frame = self.rewrite_response(client, id, session, arrived);
+        self.router.deliver(client, frame, FrameClass::Response);
+    }
+
+    /// Gives an answer the client's id, and takes the root's session off it.
+    fn rewrite_response(
+        &self,
+        client: ClientId,
+        id: i64,
+        session: Option<&CdpSessionId>,
+        arrived: ReceivedResponse,
+    ) -> BytesMut {
+        let cut = if self.clients.reply_session(client, session).is_none() { arrived.cut } else { None };
+        rewrite::to_client(arrived.frame, &arrived.id_span, id, cut.as_ref())
+    }
+}
+
+pub(crate) fn read_params(frame: &[u8]) -> Value {
+    let mut frame = lenient_json::read(frame);
+    frame.get_mut("params").map_or(Value::Null, Value::take)
+}
+
+/// Whether this is the browser's complaint about a CDP session it does not know, which it may send without one.
+fn is_no_session(frame: &[u8]) -> bool {
+    let body = Body::read(frame);
+    body.0.pointer("/error/code").and_then(Value::as_i64) == Some(-32001)
+}
+
+fn class_of(method: &str) -> FrameClass {
+    match method {
+        "Network.dataReceived" | "Network.resourceChangedPriority" => FrameClass::Droppable,
+        _ => FrameClass::Event,
+    }
+}

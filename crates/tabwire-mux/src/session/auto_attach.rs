@@ -1,0 +1,214 @@
+//! Browser-level auto-attach as clients see it, served from what the control session sees.
+//!
+//! The browser's own auto-attach would attach a client to everything, other clients' pages included. So a
+//! client's options are only recorded, and the mux attaches the client to the targets it may see.
+
+use std::time::Instant;
+
+use bytes::BytesMut;
+use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, ClientId, TargetId};
+
+use crate::mux::Mux;
+use crate::output::FrameClass;
+use crate::routing::pending::{InternalCommand, Requester, ResponseHandling};
+use crate::routing::reply_ordering::DelayId;
+use crate::session::table::{AutoAttach, Session, SessionKind};
+use crate::target::entry::TargetEntry;
+
+impl Mux {
+    /// `Target.setAutoAttach` on a client's browser-level CDP session. The answer follows the last
+    /// `Target.attachedToTarget` of what exists already, as in the browser itself.
+    pub(crate) fn set_auto_attach(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        wanted: Option<AutoAttach>,
+        reply: BytesMut,
+        now: Instant,
+    ) {
+        if wanted.is_none() {
+            self.note_auto_attach(session, None);
+            self.detach_auto_attached(session, now);
+            self.router.deliver(client, reply, FrameClass::Response);
+            return;
+        }
+        self.start_auto_attach(client, session, wanted, now);
+        self.router.reply_after_attachments(client, session, reply);
+    }
+
+    /// Records a client's options and offers it the existing targets.
+    pub(crate) fn start_auto_attach(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        wanted: Option<AutoAttach>,
+        now: Instant,
+    ) {
+        self.note_auto_attach(session, wanted);
+        for target in self.targets.ids() {
+            self.offer_to(&target, session, client, now);
+        }
+    }
+
+    fn note_auto_attach(&mut self, session: &CdpSessionId, wanted: Option<AutoAttach>) {
+        if let Some(entry) = self.sessions.find_mut(session.as_str())
+            && let SessionKind::Browser { auto_attach } = &mut entry.kind
+        {
+            *auto_attach = wanted;
+        }
+    }
+
+    fn detach_auto_attached(&mut self, session: &CdpSessionId, now: Instant) {
+        let attached: Vec<CdpSessionId> = self
+            .sessions
+            .iter()
+            .filter(|(_, child)| child.parent.as_ref() == Some(session) && child.is_auto())
+            .map(|(id, _)| id.clone())
+            .collect();
+        for child in attached {
+            let params = json!({"sessionId": child.as_str()});
+            self.router.send(
+                Some(session),
+                "Target.detachFromTarget",
+                params,
+                InternalCommand::FireAndForget,
+                now,
+            );
+        }
+        for target in self.targets.iter_mut() {
+            target.offered.remove(session);
+        }
+    }
+
+    /// Offers a target to every client that wants it; one that nobody waits for is let run.
+    pub(crate) fn offer(&mut self, id: &TargetId, now: Instant) {
+        let Some(target) = self.targets.find(id.as_str()) else { return };
+        if !target.is_resolved() {
+            return;
+        }
+        for (session, client) in self.sessions.auto_attaching() {
+            self.offer_to(id, &session, client, now);
+            self.wait_for_tab_client(id, &session, client);
+        }
+        self.resume_if_free(id, now);
+    }
+
+    /// Offers a target that the mux is not attached to (tabs) as soon as it is decided.
+    pub(crate) fn offer_unattached(&mut self, id: &TargetId, now: Instant) {
+        if self.targets.find(id.as_str()).is_some_and(TargetEntry::is_tab) {
+            self.offer(id, now);
+        }
+    }
+
+    fn offer_to(&mut self, id: &TargetId, session: &CdpSessionId, client: ClientId, now: Instant) {
+        let Some(target) = self.targets.find(id.as_str()) else { return };
+        let Some(options) = self.sessions.find(session.as_str()).and_then(Session::auto_attach) else {
+            return;
+        };
+        let shown = self.clients.get(client).is_some_and(|entry| self.is_visible(entry, client, target));
+        if !shown || !self.admits(&options.filter, target) || target.offered.contains(session) {
+            return;
+        }
+        let waits = options.wait;
+        if let Some(target) = self.targets.find_mut(id.as_str()) {
+            target.offered.insert(session.clone());
+            if let Some(paused) = target.paused.as_mut().filter(|_| waits) {
+                paused.waiters.insert(client);
+            }
+        }
+        let params = json!({"targetId": id.as_str(), "flatten": true});
+        let internal = InternalCommand::AutoAttach {
+            browser_session: session.clone(),
+            target: id.clone(),
+            delays: Vec::new(),
+        };
+        self.router.send(Some(session), "Target.attachToTarget", params, internal, now);
+    }
+
+    /// A client that was offered the tab will reach the page through it, and lets the page run there.
+    fn wait_for_tab_client(&mut self, page: &TargetId, session: &CdpSessionId, client: ClientId) {
+        let through_tab =
+            self.targets.counterpart_of(page.as_str()).is_some_and(|tab| tab.offered.contains(session));
+        let options = self.sessions.find(session.as_str()).and_then(Session::auto_attach);
+        let waits = options.is_some_and(|options| options.wait);
+        if let Some(paused) = self.targets.find_mut(page.as_str()).and_then(|target| target.paused.as_mut())
+            && through_tab
+            && waits
+        {
+            paused.waiters.insert(client);
+        }
+    }
+
+    /// Whether the attachment that was just announced is one the mux asked for: the browser serves the
+    /// commands of one CDP session in order, so it is the oldest that names the target.
+    pub(crate) fn is_auto_attachment(&self, session: &CdpSessionId, target: &str) -> bool {
+        let oldest = self.router.pending().iter().find_map(|(_, pending)| match &pending.requester {
+            _ if pending.session.as_ref() != Some(session) => None,
+            Requester::Internal(InternalCommand::AutoAttach { target: wanted, .. }) => {
+                (wanted.as_str() == target).then_some(true)
+            }
+            Requester::Client { handling: ResponseHandling::Attach(wanted), .. } => {
+                (wanted.as_str() == target).then_some(false)
+            }
+            _ => None,
+        });
+        oldest == Some(true)
+    }
+
+    /// An attachment the mux asked for is through. A client that has changed its mind meanwhile is detached.
+    pub(crate) fn auto_attached(
+        &mut self,
+        session: &CdpSessionId,
+        child: Option<&str>,
+        delays: &[DelayId],
+        now: Instant,
+    ) {
+        let unwanted =
+            self.sessions.find(session.as_str()).is_some_and(|session| session.auto_attach().is_none());
+        if let Some(child) = child.filter(|_| unwanted) {
+            let params = json!({"sessionId": child});
+            self.router.send(
+                Some(session),
+                "Target.detachFromTarget",
+                params,
+                InternalCommand::FireAndForget,
+                now,
+            );
+        }
+        self.router.release_replies(delays);
+    }
+
+    /// An attachment the mux asked for will not come: nobody waits for that client any more.
+    pub(crate) fn auto_attach_failed(
+        &mut self,
+        session: &CdpSessionId,
+        target: &TargetId,
+        delays: &[DelayId],
+        now: Instant,
+    ) {
+        if let Some(client) = self.sessions.find(session.as_str()).and_then(Session::client) {
+            self.client_resumes(client, target, now);
+        }
+        self.router.release_replies(delays);
+    }
+
+    /// The event of an attachment that the mux asked for, as its client is told it.
+    pub(crate) fn send_attached(&mut self, client: ClientId, parent: &CdpSessionId, params: &Value) {
+        let mut params = params.clone();
+        let target =
+            params.pointer("/targetInfo/targetId").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let waiting = self
+            .targets
+            .find(&target)
+            .and_then(|target| target.paused.as_ref())
+            .is_some_and(|paused| paused.waiters.contains(&client));
+        if let Some(members) = params.as_object_mut() {
+            members.insert("waitingForDebugger".to_owned(), Value::Bool(waiting));
+        }
+        if let Some(info) = params.get_mut("targetInfo").filter(|_| self.clients.guard(client).is_some()) {
+            self.redact_target_info(client, info);
+        }
+        self.send_event(client, parent, "Target.attachedToTarget", params);
+    }
+}

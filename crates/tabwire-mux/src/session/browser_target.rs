@@ -1,0 +1,32 @@
+//! The browser as a target: every client is shown exactly one, the one its own root is attached to.
+
+use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, ClientId};
+use tabwire_cdp::TargetFilter;
+
+use crate::mux::Mux;
+
+impl Mux {
+    fn browser_target_of(&self, client: ClientId) -> Option<&Value> {
+        self.sessions.browser_target(self.clients.root(client)?)
+    }
+
+    /// Whether this is the browser target the client's root is attached to.
+    pub(crate) fn is_own_browser_target(&self, client: ClientId, target: &str) -> bool {
+        let own = self.browser_target_of(client).and_then(|info| info.get("targetId"));
+        own.and_then(Value::as_str) == Some(target)
+    }
+
+    /// Tells a client that discovers of its browser target, if it wants to hear of such.
+    pub(crate) fn send_browser_target(
+        &mut self,
+        client: ClientId,
+        session: &CdpSessionId,
+        filter: &TargetFilter,
+    ) {
+        let info = self.browser_target_of(client).filter(|_| filter.admits("browser")).cloned();
+        if let Some(info) = info {
+            self.send_event(client, session, "Target.targetCreated", json!({"targetInfo": info}));
+        }
+    }
+}

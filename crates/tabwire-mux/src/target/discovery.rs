@@ -1,0 +1,134 @@
+//! Discovery as clients see it: `Target.targetCreated`, changed, destroyed.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tabwire_api::{CdpSessionId, ClientId, TargetId};
+use tabwire_cdp::TargetFilter;
+
+use crate::mux::Mux;
+use crate::session::table::Session;
+use crate::target::entry::TargetEntry;
+
+impl Mux {
+    /// `Target.setDiscoverTargets` on a client's CDP session.
+    pub(crate) fn set_discover(&mut self, session: &CdpSessionId, wanted: Option<TargetFilter>) {
+        let on = wanted.is_some();
+        let client = self.sessions.find(session.as_str()).and_then(Session::client);
+        if let (Some(filter), Some(client)) = (&wanted, client) {
+            self.send_browser_target(client, session, filter);
+        }
+        if let Some(entry) = self.sessions.find_mut(session.as_str()) {
+            entry.discover = wanted;
+        }
+        if !on {
+            for target in self.targets.iter_mut() {
+                target.discoverers.remove(session);
+            }
+            return;
+        }
+        for id in self.targets.ids() {
+            self.send_target_created(&id);
+        }
+    }
+
+    /// Tells of a target everyone who discovers, may see it and was not told yet.
+    pub(crate) fn send_target_created(&mut self, id: &TargetId) {
+        let Some(target) = self.targets.find(id.as_str()) else { return };
+        let mut told: Vec<(CdpSessionId, ClientId)> = Vec::new();
+        for (session, entry) in self.sessions.iter() {
+            let (Some(client), Some(filter)) = (entry.client(), &entry.discover) else { continue };
+            let shown = self.clients.get(client).is_some_and(|entry| self.is_visible(entry, client, target));
+            if shown && self.admits(filter, target) && !target.discoverers.contains(session) {
+                told.push((session.clone(), client));
+            }
+        }
+        for (session, client) in told {
+            let params = json!({"targetInfo": self.info_for(client, id.as_str())});
+            self.send_event(client, &session, "Target.targetCreated", params);
+            if let Some(target) = self.targets.find_mut(id.as_str()) {
+                target.discoverers.insert(session);
+            }
+        }
+    }
+
+    /// A filter's word on a target; tabs that hold the browser's own surfaces count as those.
+    pub(crate) fn admits(&self, filter: &TargetFilter, target: &TargetEntry) -> bool {
+        let surface = target.is_tab()
+            && self
+                .targets
+                .counterpart_of(target.id.as_str())
+                .is_some_and(|page| page.target_type() == "browser_ui");
+        filter.admits(if surface { "browser_ui" } else { target.target_type() })
+    }
+
+    /// `TargetInfo` as one client may know it: attached means attached by this client.
+    pub(crate) fn info_for(&self, client: ClientId, id: &str) -> Value {
+        let Some(target) = self.targets.find(id) else { return Value::Null };
+        let mut info = target.info.clone();
+        self.redact_target_info(client, &mut info);
+        info
+    }
+
+    /// Rewrites `attached` so that it tells of this client only.
+    pub(crate) fn redact_target_info(&self, client: ClientId, info: &mut Value) {
+        let Some(members) = info.as_object_mut() else { return };
+        let id = members.get("targetId").and_then(Value::as_str).unwrap_or_default();
+        let attached = self.sessions.is_attached(client, id);
+        let is_known = self.may_read_page(client, id, members.get("url").and_then(Value::as_str));
+        members.insert("attached".to_owned(), Value::Bool(attached));
+        if !is_known {
+            members.insert("title".to_owned(), Value::from(""));
+            members.insert("url".to_owned(), Value::from(""));
+        }
+    }
+
+    pub(crate) fn target_changed(&mut self, info: &Value) {
+        let Some(id) = info.get("targetId").and_then(Value::as_str) else { return };
+        let Some(target) = self.targets.find_mut(id) else { return };
+        if !differs_visibly(&target.info, info) {
+            target.info.clone_from(info);
+            return;
+        }
+        let has_moved = target.info.get("url") != info.get("url");
+        if has_moved {
+            target.page_url = None;
+        }
+        target.info.clone_from(info);
+        if has_moved {
+            self.guard.moves_mut().tick();
+            self.frame_target_seen(id, None);
+        }
+        for (session, client) in self.discoverers(id) {
+            let params = json!({"targetInfo": self.info_for(client, id)});
+            self.send_event(client, &session, "Target.targetInfoChanged", params);
+        }
+    }
+
+    pub(crate) fn target_destroyed(&mut self, id: &str, now: Instant) {
+        let told = self.discoverers(id);
+        if self.targets.take(id).is_none() {
+            return;
+        }
+        for (session, client) in told {
+            self.send_event(client, &session, "Target.targetDestroyed", json!({"targetId": id}));
+        }
+        self.finish_endings(now);
+    }
+
+    /// The clients' CDP sessions that were told of a target.
+    pub(crate) fn discoverers(&self, id: &str) -> Vec<(CdpSessionId, ClientId)> {
+        let Some(target) = self.targets.find(id) else { return Vec::new() };
+        let owner =
+            |session: &CdpSessionId| Some((session.clone(), self.sessions.find(session.as_str())?.client()?));
+        target.discoverers.iter().filter_map(owner).collect()
+    }
+}
+
+/// Whether two descriptions differ in more than who is attached, which clients are not told.
+fn differs_visibly(before: &Value, after: &Value) -> bool {
+    let (Some(before), Some(after)) = (before.as_object(), after.as_object()) else { return true };
+    let visible = |key: &&String| key.as_str() != "attached";
+    before.keys().filter(visible).count() != after.keys().filter(visible).count()
+        || after.iter().filter(|(key, _)| visible(key)).any(|(key, value)| before.get(key) != Some(value))
+}

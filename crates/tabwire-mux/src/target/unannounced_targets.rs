@@ -1,0 +1,45 @@
+//! Targets that were created and answered for before the browser announced them.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use tabwire_api::{ClientId, TargetId};
+
+use crate::limits::{UNANNOUNCED_DEADLINE, UNANNOUNCED_TARGETS};
+use crate::target::entry::Owner;
+
+/// Whose each of them will be.
+#[derive(Debug, Default)]
+pub(crate) struct UnannouncedTargets {
+    targets: BTreeMap<TargetId, (Owner, Instant)>,
+}
+
+impl UnannouncedTargets {
+    /// Remembers a claim; past the bound it is not, and the target will be nobody's.
+    pub(crate) fn insert(&mut self, target: TargetId, owner: Owner, now: Instant) {
+        if self.targets.len() < UNANNOUNCED_TARGETS {
+            self.targets.insert(target, (owner, now));
+        }
+    }
+
+    pub(crate) fn find(&self, target: &TargetId) -> Option<&Owner> {
+        self.targets.get(target).map(|(owner, _)| owner)
+    }
+
+    pub(crate) fn take(&mut self, target: &TargetId) {
+        self.targets.remove(target);
+    }
+
+    /// A client left: what it claimed goes the way of what it owned.
+    pub(crate) fn release(&mut self, client: ClientId, released: &Owner) {
+        for (owner, _) in self.targets.values_mut() {
+            if *owner == Owner::Client(client) {
+                owner.clone_from(released);
+            }
+        }
+    }
+
+    pub(crate) fn forget_overdue(&mut self, now: Instant) {
+        self.targets.retain(|_, (_, since)| now.duration_since(*since) <= UNANNOUNCED_DEADLINE);
+    }
+}

@@ -1,0 +1,147 @@
+//! `mcp doctor`: starts the server as a client would, greets it, and uses a tool.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
+
+use super::ClientProgram;
+use super::install::{NAME, find_entry, find_file, find_program};
+use crate::commands::Context;
+use crate::commands::mcp::HANDSHAKE_TIMEOUT;
+
+pub(crate) fn run(
+    context: &Context<'_>,
+    client: Option<ClientProgram>,
+    is_project: bool,
+) -> Result<(), Failure> {
+    let line = match client.filter(|client| *client != ClientProgram::Json) {
+        Some(client) => {
+            let file = find_file(context, client, is_project)?;
+            let line = find_entry(client, &file)?.ok_or_else(|| {
+                let message = format!("{} has no entry of {NAME}.", file.path.display());
+                Failure::new(ErrorCode::NotActionable, message)
+                    .with_remedy("Run `tabwire mcp install` for this client.")
+            })?;
+            if is_project {
+                check_own(&line, &file.path, context.environment.path.as_deref())?;
+            }
+            line
+        }
+        None => {
+            let own = std::env::current_exe().map_err(|error| broken(&error.to_string()))?;
+            vec![own.display().to_string(), "mcp".to_owned()]
+        }
+    };
+    let begun = Instant::now();
+    let mut server = ServerProcess::start(&line)?;
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": {"name": "tabwire-doctor", "version": tabwire_api::VERSION},
+    });
+    let greeted = server.ask("initialize", &hello)?;
+    let greeting_ms = begun.elapsed().as_millis();
+    server.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+    let tools = server.ask("tools/list", &json!({}))?;
+    let count = tools["tools"].as_array().map_or(0, Vec::len);
+    let status = server.ask("tools/call", &json!({"name": "status", "arguments": {}}))?;
+    if status["isError"] == true || count == 0 {
+        return Err(broken("it answers, but a tool does not work"));
+    }
+    let version = greeted["protocolVersion"].as_str().unwrap_or_default().to_owned();
+    let report = json!({"command": line, "protocol": version, "tools": count, "greeting_ms": greeting_ms});
+    context.printer.result(&report, || {
+        format!("`{}` answers in {greeting_ms} ms: MCP {version}, {count} tools.", line.join(" "))
+    });
+    Ok(())
+}
+
+/// Refuses a command line of a project's file that is not this program as an MCP server: a repository chooses no
+/// program.
+fn check_own(line: &[String], file: &Path, path: Option<&OsStr>) -> Result<(), Failure> {
+    let (program, arguments) = line.split_first().ok_or_else(|| broken("it has no command"))?;
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    let found = if program.contains('/') { Some(program.into()) } else { find_program(program, path) };
+    let is_own = own.is_some() && found.and_then(|found| found.canonicalize().ok()) == own;
+    // Behind `mcp` comes an option, not another command.
+    let is_server = arguments.first().is_some_and(|word| word == "mcp")
+        && arguments.get(1).is_none_or(|word| word.starts_with("--"));
+    if is_own && is_server {
+        return Ok(());
+    }
+    let message = format!("{} starts `{}`, which is not this program.", file.display(), line.join(" "));
+    Err(Failure::new(ErrorCode::PolicyDenied, message).with_remedy(
+        "A project's file does not choose what is run. Look at the entry, and write it anew with `tabwire mcp install \
+         --project`.",
+    ))
+}
+
+/// A server that was started to be tried.
+struct ServerProcess {
+    process: Child,
+    lines: Receiver<String>,
+    next: u64,
+}
+
+impl ServerProcess {
+    fn start(line: &[String]) -> Result<Self, Failure> {
+        let (program, arguments) = line.split_first().ok_or_else(|| broken("it has no command"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        let mut process = command.spawn().map_err(|error| broken(&format!("`{program}`: {error}")))?;
+        let stdout = process.stdout.take().ok_or_else(|| broken("its output cannot be read"))?;
+        let (sender, lines) = channel();
+        let reading = std::thread::Builder::new().spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        reading.map_err(|error| broken(&error.to_string()))?;
+        Ok(Self { process, lines, next: 0 })
+    }
+
+    fn write(&mut self, message: &Value) -> Result<(), Failure> {
+        let stdin = self.process.stdin.as_mut().ok_or_else(|| broken("it takes no input"))?;
+        let written = stdin.write_all(format!("{message}\n").as_bytes()).and_then(|()| stdin.flush());
+        written.map_err(|error| broken(&error.to_string()))
+    }
+
+    fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+        self.next += 1;
+        self.write(&json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params}))?;
+        loop {
+            let line = self.lines.recv_timeout(HANDSHAKE_TIMEOUT);
+            let line = line.map_err(|_| broken(&format!("it does not answer `{method}`")))?;
+            let answer: Value = serde_json::from_str(&line)
+                .map_err(|_| broken(&format!("it prints what is no message: {line}")))?;
+            if answer["id"] == self.next {
+                return answer.get("result").cloned().ok_or_else(|| broken(&answer["error"].to_string()));
+            }
+        }
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        // It exits at the end of its input.
+        let _ = self.process.wait();
+    }
+}
+
+fn broken(what: &str) -> Failure {
+    Failure::new(
+        ErrorCode::NotActionable,
+        format!("The MCP server does not work as a client would run it: {what}."),
+    )
+    .with_remedy(
+        "Run `tabwire doctor` to see what else is wrong, and `tabwire mcp install` to write the entry anew.",
+    )
+}

@@ -1,0 +1,201 @@
+//! `allow`, `deny`, `grants` and `policy`: what may be done where.
+
+pub(super) mod approvals;
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tabwire_api::{ErrorCode, Failure};
+
+use crate::cli::policy_command::{AllowOptions, GrantsCommand, PolicyCommand, Term};
+use crate::commands::Context;
+use crate::commands::status::age;
+use crate::config::Key;
+use crate::output::printer::table;
+use tabwire_client::request_daemon;
+
+/// How long the daemon may take for what needs no browser.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Asks the daemon something about the policy.
+pub(super) fn request_policy(
+    context: &Context<'_>,
+    verb: &str,
+    mut body: Value,
+    patience: Duration,
+) -> Result<Value, Failure> {
+    if let Some(members) = body.as_object_mut() {
+        members.insert("session".to_owned(), json!(context.session));
+        members.insert("project".to_owned(), json!(context.project_key()));
+    }
+    let path = format!("/v1/policy/{verb}");
+    request_daemon(&context.socket(), "POST", &path, Some(&body), context.timeout.unwrap_or(patience))
+}
+
+/// Refuses where no person can be: what an agent is refused it must not grant itself in passing.
+pub(super) fn require_terminal(without: bool, line: &str) -> Result<(), Failure> {
+    if without || std::io::stdin().is_terminal() {
+        return Ok(());
+    }
+    let message = "Only a person in a terminal says what is allowed, and there is no terminal here.";
+    Err(Failure::new(ErrorCode::PolicyDenied, message)
+        .with_remedy(format!("Ask the person you work for to run `{line}` in a terminal.")))
+}
+
+pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(), Failure> {
+    let flags = [
+        ("act", options.act),
+        ("eval", options.eval),
+        ("download", options.download),
+        ("upload", options.upload),
+        ("cdp", options.cdp),
+        ("carry", options.carry),
+    ];
+    let given: Vec<&str> = flags.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect();
+    let line =
+        given.iter().fold(format!("tabwire allow {}", options.site), |line, flag| format!("{line} --{flag}"));
+    require_terminal(options.without_terminal, &line)?;
+    let term = match options.term {
+        Term::Always => json!("always"),
+        Term::Session => json!("session"),
+        Term::For(length) => json!({"seconds": length.as_secs()}),
+    };
+    let body = json!({"site": options.site, "capabilities": given, "term": term});
+    let entry = request_policy(context, "allow", body, PATIENCE)?;
+    context.printer.result(&entry, || {
+        let (what, site) = (list(&entry["capabilities"]), text(&entry, "site"));
+        format!("{}: {what} allowed on {site}, {}.", text(&entry, "id"), term_told(&entry["term"]))
+    });
+    Ok(())
+}
+
+pub(super) fn deny(context: &Context<'_>, site: &str) -> Result<(), Failure> {
+    let entry = request_policy(context, "deny", json!({"site": site}), PATIENCE)?;
+    context.printer.result(&entry, || {
+        format!(
+            "{}: everything denied on {}, whatever was granted.",
+            text(&entry, "id"),
+            text(&entry, "site")
+        )
+    });
+    Ok(())
+}
+
+pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(), Failure> {
+    match command {
+        GrantsCommand::List => {
+            let answer = request_policy(context, "grants", json!({}), PATIENCE)?;
+            context.printer.result(&answer, || entries_told(&answer["entries"]));
+        }
+        GrantsCommand::Revoke { which, without_terminal } => {
+            require_terminal(*without_terminal, &format!("tabwire grants revoke {which}"))?;
+            let answer = request_policy(context, "revoke", json!({"which": which}), PATIENCE)?;
+            context.printer.result(&answer, || {
+                let gone = answer["revoked"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let lines = gone.iter().map(|entry| {
+                    format!(
+                        "{} ({} {}) holds no more.",
+                        text(entry, "id"),
+                        text(entry, "stance"),
+                        text(entry, "site")
+                    )
+                });
+                lines.collect::<Vec<_>>().join("\n")
+            });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn policy(context: &Context<'_>, command: &PolicyCommand) -> Result<(), Failure> {
+    match command {
+        PolicyCommand::Show => {
+            let answer = request_policy(context, "show", json!({}), PATIENCE)?;
+            context.printer.result(&answer, || show_told(&answer));
+        }
+        PolicyCommand::Check { url, action, policy } => {
+            let usual = context.configuration.text(Key::Policy).map(|set| set.value.to_owned());
+            let policy = policy.map(|policy| policy.as_str().to_owned()).or(usual);
+            let body = json!({"url": url, "action": action, "policy": policy});
+            let answer = request_policy(context, "check", body, PATIENCE)?;
+            context.printer.result(&answer, || check_told(&answer));
+        }
+    }
+    Ok(())
+}
+
+fn check_told(answer: &Value) -> String {
+    let (action, place) = (text(answer, "action"), text(answer, "place"));
+    let mut lines = vec![format!(
+        "{}: {action} on {place} ({} session)",
+        text(answer, "decision"),
+        text(answer, "policy")
+    )];
+    for decision in answer["decisions"].as_array().into_iter().flatten() {
+        let (capability, word) = (text(decision, "capability"), text(decision, "decision"));
+        lines.push(format!("  {capability}: {word}, by {}", text(decision, "decided_by")));
+        if let Some(why) = decision["why"].as_str() {
+            lines.push(format!("    {why}"));
+        }
+        if let Some(remedy) = decision["remedy"].as_str() {
+            lines.push(format!("    to allow it: {remedy}"));
+        }
+    }
+    lines.join("\n")
+}
+
+fn show_told(answer: &Value) -> String {
+    let rules = answer["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut lines = vec![format!("policy file: {}", text(answer, "file"))];
+    if let Some(fault) = answer["fault"].as_str() {
+        lines.push(format!("{fault} Until it is mended nothing is allowed; these rules are from before:"));
+    }
+    if rules.is_empty() {
+        lines.push("it has no rules".to_owned());
+    } else {
+        let mut rows = vec![["LINE", "SITE", "ALLOW", "ASK", "DENY"].map(str::to_owned).to_vec()];
+        rows.extend(rules.iter().map(|rule| {
+            let lists = ["allow", "ask", "deny"].map(|name| list(&rule[name]));
+            let mut row = vec![rule["line"].to_string(), text(rule, "site").to_owned()];
+            row.extend(lists);
+            row
+        }));
+        lines.push(table(&rows));
+    }
+    let unlisted = if answer["unlisted"] == "deny" { "refused" } else { "subject to approval" };
+    lines.push(format!("what nothing is said about is {unlisted} in guarded sessions"));
+    lines.push(String::new());
+    lines.push(entries_told(&answer["entries"]));
+    lines.join("\n")
+}
+
+fn entries_told(entries: &Value) -> String {
+    let entries = entries.as_array().map(Vec::as_slice).unwrap_or_default();
+    if entries.is_empty() {
+        return "Nothing was granted or denied.".to_owned();
+    }
+    let mut rows = vec![["ID", "SITE", "WHAT", "TERM"].map(str::to_owned).to_vec()];
+    rows.extend(entries.iter().map(|entry| {
+        let what = if entry["stance"] == "deny" { "denied".to_owned() } else { list(&entry["capabilities"]) };
+        vec![text(entry, "id").to_owned(), text(entry, "site").to_owned(), what, term_told(&entry["term"])]
+    }));
+    table(&rows)
+}
+
+fn term_told(term: &Value) -> String {
+    match (term["seconds_left"].as_u64(), term["session"].as_str()) {
+        (Some(seconds), _) => format!("for {}", age(seconds)),
+        (None, Some(session)) => format!("for session {session}"),
+        (None, None) => "always".to_owned(),
+    }
+}
+
+fn text<'a>(value: &'a Value, field: &str) -> &'a str {
+    value[field].as_str().unwrap_or_default()
+}
+
+fn list(value: &Value) -> String {
+    let words: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    words.join(", ")
+}

@@ -1,0 +1,70 @@
+// The daemon's state for the user: open approvals, clients by tab, grants, denials. Stored in session storage, so that the
+// popup and the options page can follow it.
+
+import * as link from "./link.js";
+
+const EMPTY = { approvals: [], decided: [], grants: [], policy: null, drivers: [], refused: [] };
+const ANSWERS = ["once", "session", "always", "no"];
+
+let current = EMPTY;
+let loading = null;
+const watchers = [];
+
+export function load() {
+  loading ??= chrome.storage.session.get({ notifications: EMPTY }).then((kept) => (current = kept.notifications));
+  return loading;
+}
+
+export const now = () => current;
+
+/** Calls back after each change. */
+export function onChange(watcher) {
+  watchers.push(watcher);
+}
+
+/** Stores a notification of the daemon. */
+export async function take(data) {
+  await load();
+  const list = (name) => (Array.isArray(data?.[name]) ? data[name] : []);
+  // Clocks differ; how long is left is counted from here.
+  const until = (one) => Date.now() + Number(one.seconds_left ?? 0) * 1000;
+  await keep({
+    approvals: list("approvals").map((one) => ({ ...one, until: until(one) })),
+    decided: list("decided"),
+    grants: list("grants"),
+    policy: data?.policy ?? null,
+    drivers: list("drivers"),
+    refused: list("refused"),
+  });
+}
+
+/** The daemon is disconnected: its approvals cannot be answered. */
+export async function forget() {
+  await load();
+  await keep(EMPTY);
+}
+
+async function keep(notifications) {
+  current = notifications;
+  await chrome.storage.session.set({ notifications });
+  for (const watcher of watchers) watcher();
+}
+
+/** Answers an approval. The next notification shows the outcome. */
+export function answer({ question, answer: chosen }) {
+  if (!ANSWERS.includes(chosen)) throw new Error("Unknown answer.");
+  sendUserEvent({ type: "answer", approval: String(question), answer: chosen });
+}
+
+/** Revokes a grant. */
+export function revoke({ grant }) {
+  sendUserEvent({ type: "revoke", grant: String(grant) });
+}
+
+function sendUserEvent(data) {
+  if (!link.isOpen()) throw new Error("Tabwire is not connected.");
+  link.sendEvent({ event: "user", data });
+}
+
+/** Names of the clients that use a target. */
+export const driversOf = (target) => current.drivers.find((driver) => driver.target === target)?.who ?? [];

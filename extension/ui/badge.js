@@ -1,0 +1,35 @@
+// The toolbar icon's badge and tooltip. The text carries the state, so that colour is never needed to read it.
+
+import * as debuggee from "../tabs/debuggee.js";
+import * as link from "../link/link.js";
+import * as notifications from "../link/notifications.js";
+import * as sharing from "../tabs/sharing.js";
+
+const BADGES = {
+  paused: { text: "II", colour: "#8a5a00", title: "Tabwire: paused" },
+  away: { text: "", colour: "#5f6368", title: "Tabwire: not connected" },
+  idle: { text: "on", colour: "#1a6e4a", title: "Tabwire: connected, no tab in use" },
+};
+
+export async function showBadge() {
+  await Promise.all([sharing.load(), debuggee.load(), notifications.load()]);
+  const badge = currentBadge();
+  await chrome.action.setBadgeText({ text: badge.text });
+  await chrome.action.setBadgeBackgroundColor({ color: badge.colour });
+  await chrome.action.setBadgeTextColor({ color: "#ffffff" });
+  await chrome.action.setTitle({ title: badge.title });
+}
+
+function currentBadge() {
+  if (sharing.isPaused()) return BADGES.paused;
+  if (!link.isOpen()) return BADGES.away;
+  const questions = notifications.now().approvals.length;
+  if (questions > 0) {
+    const title = `Tabwire: ${questions} ${questions === 1 ? "approval waits" : "approvals wait"} for you`;
+    return { text: `${questions}?`, colour: "#a8321f", title };
+  }
+  const driven = debuggee.attachedTabs().length;
+  if (driven === 0) return BADGES.idle;
+  const title = `Tabwire: ${driven} ${driven === 1 ? "tab" : "tabs"} in use`;
+  return { text: String(driven), colour: "#1a5fb4", title };
+}

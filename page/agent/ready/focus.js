@@ -1,0 +1,65 @@
+// Which element and frame have the keyboard focus, and waiting until the page is drawn.
+
+/** Whether a cross-origin frame has the focus, so that its own agent must be asked. */
+function isCrossOriginFocus(focused) {
+  return isFrameElement(focused) && accessibleDocument(focused) === null;
+}
+
+/** Whether key events reach this document or a same-origin frame below it. */
+agent.hasKeyboardFocus = () => {
+  const focused = deepFocus();
+  return document.hasFocus() && (focused === null || !isCrossOriginFocus(focused));
+};
+
+/**
+ * Which frame receives key events, as far as this document can tell: `own` for this document or a same-origin one below
+ * it, else the key of the focused `frame` element. `unsure` when another frame took the focus while an element here
+ * kept its own, or when the focus is in a closed shadow root.
+ */
+agent.keyboardFrame = () => {
+  if (!document.hasFocus()) return "nowhere";
+  const focused = deepFocus();
+  if (focused === null || focused === focused.ownerDocument.body || focused === focused.ownerDocument.documentElement) return "own";
+  if (isCrossOriginFocus(focused)) return { frame: keyOf(focused) };
+  // `:focus` matches only in the frame that has the focus itself.
+  return focused.matches(":focus") ? "own" : "unsure";
+};
+
+/** Whether this document, or one below it, has the focus. */
+agent.hasFocus = () => document.hasFocus();
+
+/** The focused element, and a new watch. The page itself has no role. */
+agent.focusedElement = () => {
+  const focused = deepFocus() ?? document.documentElement;
+  if (focused === null) fail("NOT_ACTIONABLE", "The document is empty.", remedy("Open a page first with {}.", { action: "navigate" }));
+  const isPage = focused === focused.ownerDocument.body || focused === focused.ownerDocument.documentElement;
+  const words = isPage ? {} : { role: roleOf(focused), name: shorten(nameOf(focused)) };
+  return { key: keyOf(focused), ...words, url: location.href, title: document.title, mark: startWatch(focused) };
+};
+
+/** Moves the caret to the end of a focused field or editor. */
+agent.caretToEnd = ({ key }) => {
+  const element = byRef({ key });
+  if (element.localName === "textarea" || (element.localName === "input" && TYPED_INPUTS.has(element.type))) {
+    // Some input types do not support selection; their caret is at the end already.
+    try {
+      element.setSelectionRange(element.value.length, element.value.length);
+    } catch {
+      return false;
+    }
+    return true;
+  }
+  if (element.isContentEditable !== true) return false;
+  const selection = element.ownerDocument.getSelection();
+  selection.selectAllChildren(element);
+  selection.collapseToEnd();
+  return true;
+};
+
+/** Resolves after the page is drawn and its observers have run: lazy content loads only then. */
+agent.drawn = async () => {
+  await nextFrame();
+  await nextFrame();
+  await drained();
+  return null;
+};

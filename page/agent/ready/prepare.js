@@ -1,0 +1,232 @@
+// Actionability checks: waits until an element can be acted on, else reports why not.
+
+/** The checks for each purpose, in order. */
+const CHECKS = {
+  click: ["visible", "enabled", "still", "hit"],
+  check: ["visible", "enabled", "still", "hit"],
+  hover: ["visible", "still", "hit"],
+  drop: ["visible", "still", "hit"],
+  fill: ["visible", "enabled", "editable"],
+  select: ["visible", "enabled"],
+  focus: ["visible"],
+  upload: [],
+  scroll: [],
+  read: [],
+};
+/** Checks that `force` skips. */
+const SKIPPED_BY_FORCE = new Set(["enabled", "still", "hit", "editable"]);
+const MIN_FRAMES = 8;
+
+/** One call of `prepare`, over several polls. */
+class ActionabilityCheck {
+  constructor(request) {
+    this.request = request;
+    this.purpose = request.for ?? "click";
+    this.needs = CHECKS[this.purpose] ?? fail("BAD_ARGS", `"${this.purpose}" is not a purpose.`);
+    if (request.force) this.needs = this.needs.filter((need) => !SKIPPED_BY_FORCE.has(need));
+    this.stability = new StabilityCheck();
+    this.points = new PointSearch(this.stability);
+  }
+
+  /** `{ready}`, or the failed check `{condition, message, ...}`; `soon` when the next frame can decide. */
+  poll() {
+    const found = locate(this.request.spec, scopeOf(this.request.within));
+    const picked = this.pick(found);
+    if (picked === null) return { condition: "attached" };
+    return inPass(() => this.examine(actedOn(picked, this.purpose)));
+  }
+
+  pick(found) {
+    const { nth, spec } = this.request;
+    if (nth !== undefined && nth !== null) return found.at(nth) ?? null;
+    if (found.length < 2) return found[0] ?? null;
+    return fail("AMBIGUOUS", `${found.length} elements match ${phraseOfSpec(spec)}.`, remedy("Use a ref, or choose one with {}.", { argument: "nth" }), {
+      matches: found.slice(0, MAX_LISTED).map(describeElement),
+      total: found.length,
+    });
+  }
+
+  examine(element) {
+    const shown = shownPart(element);
+    for (const need of this.needs) {
+      const unmet = this[need](element, shown);
+      if (unmet) return { element, condition: need, ...unmet };
+    }
+    // The watch starts before the last step, because that step can already change the page.
+    const mark = this.request.mark ? startWatch(element) : undefined;
+    const finished = finishPurpose(element, this.request, this.purpose);
+    if (finished.unmet) return { element, ...finished.unmet };
+    const { pause, ...rest } = finished;
+    const result = { ...resultFor(element, shown, this), ...rest, mark };
+    if (rest.fill === "enter") pairedElement = { pair: this.request.pair, key: result.key, since: mark };
+    return { ready: pause ? pause.then(() => result) : result };
+  }
+
+  visible(element, shown) {
+    if (shown !== null) return null;
+    if (element.localName === "option" && isDropDown(element.closest("select"))) {
+      fail("NOT_ACTIONABLE", `${phrase(element)} is an option of a native drop-down.`, remedy("Use {} on the drop-down.", { action: "select" }), { element: describeElement(element), condition: "visible" });
+    }
+    return { message: `is not visible: ${hiddenReason(element)}` };
+  }
+
+  enabled(element) {
+    const reason = disabledReason(element);
+    return reason === null ? null : { message: reason };
+  }
+
+  editable(element) {
+    return isReadOnly(element) ? { message: "is read-only" } : null;
+  }
+
+  still(element, shown) {
+    if (this.isAlreadyDone(element) || this.stability.holds(shown)) return null;
+    return { soon: true, message: "keeps moving" };
+  }
+
+  hit(element, shown) {
+    if (this.isAlreadyDone(element)) return null;
+    const { point, moved, blocker } = this.points.find(shown, this.request.position);
+    if (moved) return { soon: true, condition: "still", message: "keeps moving" };
+    this.point = point;
+    if (point) return null;
+    return blocker === null || blocker === undefined ? { message: "is out of view and cannot be scrolled into it" } : blockedBy(blocker, shown);
+  }
+
+  /** Finds the element again when the page re-renders it; null for a ref, which means one element only. */
+  renew() {
+    const { spec, within } = this.request;
+    return spec.key === undefined ? () => locate(spec, scopeOf(within)) : null;
+  }
+
+  /** A checkbox in the wanted state needs no click. */
+  isAlreadyDone(element) {
+    return this.purpose === "check" && this.request.want !== undefined && checkedState(element) === this.request.want;
+  }
+}
+
+/** The element, or its visible stand-in (a label or code editor); null when nothing is visible. */
+function shownPart(element) {
+  if (isShown(element)) return element;
+  const code = element.closest(CODE_EDITORS);
+  if (code !== null) return isShown(code) ? code : null;
+  if (!isCheckable(element)) return null;
+  for (const label of element.labels ?? []) if (isShown(label)) return label;
+  return null;
+}
+
+function blockedBy(blocker, element) {
+  const cover = coverOf(blocker, element);
+  if (styleOf(element).pointerEvents === "none") return { message: "lets pointer events through (pointer-events: none)", by: cover };
+  if (isWithin(element, cover)) return { message: `is cut off by ${phrase(cover)}`, by: cover };
+  return { condition: "covered", message: `is covered by ${phrase(cover)}`, by: cover };
+}
+
+function hiddenReason(element) {
+  for (let node = element; node !== null; node = composedParent(node)) {
+    const style = getComputedStyle(node);
+    const whose = node === element ? "" : ` on ${phrase(node)}`;
+    if (style.display === "none") return `display: none${whose}`;
+    if (style.contentVisibility === "hidden" && node !== element) return `content-visibility: hidden${whose}`;
+    if (node === element && style.visibility !== "visible") return `visibility: ${style.visibility}`;
+    if (isLeftOut(node)) return `not part of what ${phrase(node.parentNode)} shows`;
+  }
+  return "it has no size";
+}
+
+/** Why the element is disabled, as the end of a sentence; null when it is enabled. */
+function disabledReason(element) {
+  const control = interactiveAround(element) ?? element;
+  if (isDisabled(control)) {
+    const fieldset = control.closest("fieldset:disabled");
+    return fieldset !== null && !control.disabled ? `is disabled by ${phrase(fieldset)}` : "is disabled";
+  }
+  for (let node = element; node !== null; node = composedParent(node)) {
+    if (node.inert === true) return node === element ? "is inert" : `is inert because of ${phrase(node)}`;
+  }
+  return null;
+}
+
+/** The modal dialog that makes the element inert; null for none. */
+function blockingDialog(element) {
+  for (let node = element; node; node = node.ownerDocument === document ? null : node.ownerDocument.defaultView?.frameElement) {
+    const dialog = modalDialogOf(node.ownerDocument);
+    if (dialog !== null && !isWithin(node, dialog)) return dialog;
+  }
+  return null;
+}
+
+function resultFor(element, shown, check) {
+  const { request, purpose, point } = check;
+  const result = { key: keyOf(element), role: roleOf(element), name: shorten(nameOf(element)), tag: element.localName, url: location.href, title: document.title };
+  if (element.localName === "input") result.inputType = element.type;
+  if (shown !== null) {
+    result.box = outwardBox(outerBox(shown), shown.ownerDocument);
+    result.point = point ?? (request.position ? pointAt(shown, request.position) : (pointsOf(shown, boxesOf(shown))[0] ?? null));
+  }
+  const disabled = purpose === "read" || purpose === "hover" ? disabledReason(element) : null;
+  if (disabled !== null) result.disabledReason = disabled;
+  if (check.points.scrolled) result.scrolled = true;
+  Object.assign(result, fieldState(element));
+  if (request.guard && point) armGuard(element, { events: request.events, renew: check.renew() });
+  return result;
+}
+
+/** Names similar elements, which the page provides; without any, suggests a snapshot. */
+function suggestion(similar) {
+  return similar.length > 0 ? `Similar elements: ${similar.map(phrase).join(", ")}.` : remedy("Run {} to see the page.", SNAPSHOT);
+}
+
+/** Fails with the check that did not pass in time. */
+function failUnmet(unmet, { request }) {
+  const waited = `within ${Math.round(request.timeout ?? 0)} ms`;
+  if (unmet.condition === "attached") {
+    const similar = similarTo(request.spec);
+    const way = suggestion(similar);
+    fail("SELECTOR_NOT_FOUND", `Nothing matches ${phraseOfSpec(request.spec)} ${waited}.`, way, { similar: similar.map(describeElement) });
+  }
+  const details = { element: describeElement(unmet.element), condition: unmet.condition };
+  if (unmet.by) details.by = describeElement(unmet.by);
+  fail("NOT_ACTIONABLE", `${phrase(unmet.element)} ${unmet.message}.`, remedyFor(unmet), details);
+}
+
+function remedyFor({ condition, remedy: known }) {
+  if (known) return known;
+  switch (condition) {
+    case "visible":
+      return remedy("Make it visible first (open a menu, scroll a list), or choose another element from {}.", SNAPSHOT);
+    case "enabled":
+      return "Fill the fields that enable it first.";
+    case "covered":
+      return "Close what covers it.";
+    case "still":
+      return remedy("Wait for the animation to end, or set {}.", { argument: "force" });
+    default:
+      return remedy("Run {} to see the page.", SNAPSHOT);
+  }
+}
+
+async function pollUntilReady(check, first) {
+  const deadline = performance.now() + (check.request.timeout ?? 0);
+  const changes = new ChangeWaiter();
+  // Even with no timeout, an element gets the frames that prove it stable.
+  let frames = MIN_FRAMES;
+  try {
+    for (let outcome = first; ; outcome = check.poll()) {
+      if (outcome.ready) return outcome.ready;
+      if (performance.now() >= deadline && !(outcome.soon && frames-- > 0)) failUnmet(outcome, check);
+      changes.check();
+      if (outcome.soon) await nextFrame();
+      else await changes.next(deadline);
+    }
+  } finally {
+    changes.stop();
+  }
+}
+
+/** Waits until the element is actionable. Returns a plain value, without a promise, when it is now. */
+agent.prepare = (request) => {
+  const check = new ActionabilityCheck(request);
+  const first = check.poll();
+  return first.ready ?? pollUntilReady(check, first);
+};

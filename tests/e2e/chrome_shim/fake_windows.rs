@@ -1,0 +1,90 @@
+//! A directory that looks like a Windows drive, with a PowerShell from the testkit.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::support::process::Process;
+use crate::support::world::{World, testkit_program};
+
+/// What Windows calls Chrome's program.
+const CHROME: &str = r"C:\Program Files\Google\Chrome\Application\chrome.exe";
+
+/// The Windows of a world.
+pub(crate) struct FakeWindows {
+    root: PathBuf,
+}
+
+impl FakeWindows {
+    /// A world within WSL.
+    pub(crate) fn around(world: World) -> (World, Self) {
+        let root = world.home().join("windows");
+        fs::create_dir(&root).expect("a directory");
+        // Windows ends a browser the hard way.
+        world.expect_litter();
+        let world = world
+            .with("TABWIRE_FAKE_WINDOWS", root.to_string_lossy())
+            .with("TABWIRE_CHROME_POWERSHELL", testkit_program("fake-powershell").to_string_lossy())
+            .with("WSL_DISTRO_NAME", "Debian");
+        (world, Self { root })
+    }
+
+    /// The same with one loopback for both systems.
+    pub(crate) fn mirrored(world: World) -> (World, Self) {
+        let (world, windows) = Self::around(world);
+        let tools = world.home().join("tools");
+        fs::create_dir(&tools).expect("a directory");
+        let tool = tools.join("wslinfo");
+        fs::write(&tool, "#!/bin/sh\necho mirrored\n").expect("a file");
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o700)).expect("ours");
+        let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap_or_default());
+        (world.with("PATH", path), windows)
+    }
+
+    /// Has PowerShell misbehave from now on.
+    pub(crate) fn misbehave(&self, fault: &str) {
+        fs::write(self.root.join("fault"), fault).expect("ours");
+    }
+
+    /// Lists a process of this system as a browser of Windows that its user has started.
+    pub(crate) fn list_browser(&self, pid: i32, port: Option<u16>, profile: &str) {
+        let browser = serde_json::json!({"pid": pid, "port": port, "headless": true, "executable": CHROME, "profile": profile});
+        let processes = self.root.join("processes");
+        fs::create_dir_all(&processes).expect("ours");
+        fs::write(processes.join(pid.to_string()), browser.to_string()).expect("ours");
+    }
+
+    /// What PowerShell was asked, in its order.
+    pub(crate) fn asked(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.root.join("asked")).unwrap_or_default();
+        text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    /// What it was asked to do, in its order.
+    pub(crate) fn words(&self) -> Vec<String> {
+        self.asked().iter().map(|asked| asked["do"].as_str().unwrap_or_default().to_owned()).collect()
+    }
+
+    /// How often it was asked to do something.
+    pub(crate) fn count(&self, word: &str) -> usize {
+        self.words().iter().filter(|asked| *asked == word).count()
+    }
+
+    /// The main processes of browsers that run there.
+    pub(crate) fn browsers(&self) -> Vec<Process> {
+        let mark = format!("--user-data-dir={}", self.root.display());
+        let is_main =
+            |process: &Process| process.command.contains(&mark) && !process.command.contains("--type=");
+        Process::all().into_iter().filter(is_main).collect()
+    }
+
+    /// The PowerShells of a world that run.
+    pub(crate) fn powershells(&self) -> Vec<Process> {
+        let home = self.root.parent().expect("a home").to_string_lossy().replace('/', "\\");
+        let is_ours =
+            |process: &Process| process.command.contains("-NoProfile") && process.command.contains(&home);
+        Process::all().into_iter().filter(is_ours).collect()
+    }
+}

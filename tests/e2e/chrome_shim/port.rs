@@ -1,0 +1,417 @@
+//! The Chrome shim on a port: discovery, clients, and a browser that is lost and returns.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::chrome_shim::launcher::{Launcher, ORPHAN_SECONDS, browser, shims};
+use crate::chrome_shim::port_process::{PortChrome, ask_port};
+use crate::support::cdp_client::CdpClient;
+use crate::support::chromium::Chromium;
+use crate::support::fixture_site::FixtureSite;
+use crate::support::process::{Process, is_running, kill, signal};
+use crate::support::wait::{eventually, find_eventually};
+use crate::support::world::{World, await_end};
+
+/// What a shim's own requests are numbered from; no client may ever see one.
+const OWN_IDS: u64 = 9_000_000_000_000;
+
+/// A directory for a profile in a world.
+fn profile(world: &World) -> String {
+    world.home().join("profile").to_string_lossy().into_owned()
+}
+
+#[test]
+fn a_port_is_served_as_chrome_serves_it() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let directory = profile(&world);
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let active =
+        fs::read_to_string(PathBuf::from(&directory).join("DevToolsActivePort")).expect("it is written");
+    assert_eq!(active, format!("{}\n{}", chrome.port(), chrome.path()));
+    let version = chrome.json("/json/version");
+    assert!(version["Browser"].as_str().is_some_and(|name| name.contains("Chrome/")), "{version}");
+    assert_eq!(version["webSocketDebuggerUrl"], chrome.address);
+    // A page of somebody's, and how the list tells of it.
+    let mut client = CdpClient::connect(&chrome.address);
+    let page = client.open_page(&site.page("/plain"));
+    assert_eq!(client.evaluate("6 * 7", &page.session), 42);
+    let has_page = |list: &Value| {
+        list.as_array().expect("a list").iter().any(|entry| entry["url"] == site.page("/plain"))
+    };
+    eventually("the page is listed", 10, || {
+        has_page(&chrome.json("/json/list")) && has_page(&chrome.json("/json"))
+    });
+    let (status, made) = chrome.http("PUT", "/json/new?about:blank", "Host: 127.0.0.1\r\n");
+    assert_eq!(status, 200, "{made}");
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    let close = format!("/json/close/{}", made["id"].as_str().expect("an id"));
+    assert_eq!(chrome.http("PUT", &close, "Host: 127.0.0.1\r\n"), (200, "Target is closing".to_owned()));
+    // What a web page could send is refused.
+    assert_eq!(chrome.http("GET", "/json/version", "Host: evil.test\r\n").0, 403);
+    assert_eq!(chrome.http("GET", "/json/new?about:blank", "Host: localhost\r\n").0, 405);
+    let handshake = "Host: localhost\r\nOrigin: http://evil.test\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+                     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    assert_eq!(chrome.http("GET", chrome.path(), handshake).0, 403);
+    assert_eq!(chrome.http("GET", "/devtools/browser/other", handshake).0, 404);
+    // It is told of, and nothing that a doctor would mend.
+    let browser = browser(&world);
+    let status = world.json(&["status"]);
+    let held = &status["stand_ins"][0];
+    assert_eq!(
+        (&held["ownership"], &held["headless"], &held["pid"]),
+        (&json!("launched"), &json!(true), &json!(browser.pid)),
+        "{status}"
+    );
+    assert!(
+        held["lines"].as_u64().is_some_and(|lines| lines >= 2),
+        "one of its own and one of its client: {held}"
+    );
+    assert!(world.run(&["status"]).succeeded().stdout.contains(&directory));
+    let doctor = world.run(&["doctor"]);
+    assert!(!doctor.stdout.contains("runs without its keeper"), "{doctor:?}");
+    assert!(doctor.stdout.contains("One browser runs; dead ones left nothing"), "{doctor:?}");
+    // Closing the browser ends it all.
+    assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
+    assert_eq!(chrome.end(), Some(0));
+    await_end("the browser", 5, &[browser]);
+    assert!(!PathBuf::from(&directory).join("DevToolsActivePort").exists());
+    let log = chrome.log();
+    for field in ["transportMode=\"ws\"", "runtimeState=\"connected\"", "ownership=launched", "userDataDir="]
+    {
+        assert!(log.contains(field), "{field} in {log}");
+    }
+}
+
+/// What differs between two browsers that are the same, ids and ports, is taken out of what their ports tell.
+fn compared(value: Value, port: u16) -> Value {
+    let mut ids = Vec::new();
+    let entries = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+    for entry in &entries {
+        ids.extend(entry["id"].as_str().map(str::to_owned));
+        let socket = entry["webSocketDebuggerUrl"].as_str().unwrap_or_default();
+        ids.extend(socket.split_once("/devtools/browser/").map(|(_, id)| id.to_owned()));
+    }
+    let mut text = value.to_string().replace(&format!(":{port}"), ":PORT");
+    for id in ids {
+        text = text.replace(&id, "ID");
+    }
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Asks a debugging port as its own clients do.
+fn ask(port: u16, method: &str, path: &str, headers: &str) -> (u16, String) {
+    ask_port(port, method, path, &format!("Host: 127.0.0.1:{port}\r\n{headers}"))
+}
+
+/// What a port lists, without what differs from one browser to another.
+fn told(port: u16, path: &str) -> Value {
+    let (status, body) = ask(port, "GET", path, "");
+    assert_eq!(status, 200, "{path}: {body}");
+    match compared(serde_json::from_str(&body).expect("JSON"), port) {
+        Value::Array(entries) => entries.into_iter().filter(|entry| entry["type"] == "page").collect(),
+        other => other,
+    }
+}
+
+/// Where descriptions of protocols are kept.
+fn protocols(world: &World) -> PathBuf {
+    world.home().join("state/protocols")
+}
+
+#[test]
+fn the_protocol_description_is_fetched_once_for_every_shim() {
+    let world = World::new();
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    let only = browser(&world);
+    // A crowd is answered by one browser more, which is gone afterwards.
+    let port = chrome.port();
+    let asking: Vec<_> =
+        (0..8).map(|_| std::thread::spawn(move || ask(port, "GET", "/json/protocol", ""))).collect();
+    let told: Vec<_> = asking.into_iter().map(|asking| asking.join().expect("an answer")).collect();
+    assert!(told.iter().all(|one| *one == told[0]) && told[0].0 == 200 && told[0].1.len() > 100_000);
+    let kept = || fs::read_dir(protocols(&world)).expect("it is there").flatten().map(|entry| entry.path());
+    let files: Vec<PathBuf> = kept().filter(|path| path.extension().is_some()).collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let has_port = |process: &Process| process.command.contains("--remote-debugging-port=0");
+    assert!(!world.browser_processes().iter().any(has_port), "the browser that was asked is gone");
+    assert!(world.files("runtime/profiles").is_empty(), "and its profile");
+    assert_eq!(browser(&world).pid, only.pid);
+    // What is kept is told, also by another shim; what is broken is asked for again.
+    fs::write(&files[0], "{\"kept\": true}").expect("ours");
+    assert_eq!(chrome.json("/json/protocol"), json!({"kept": true}));
+    let second = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    assert_eq!(second.json("/json/protocol"), json!({"kept": true}));
+    fs::write(&files[0], "{\"kept\": tr").expect("ours");
+    assert_eq!(ask(port, "GET", "/json/protocol", ""), told[0]);
+}
+
+#[test]
+fn a_port_answers_as_chromiums_own() {
+    let (world, chromium) = (World::new(), Chromium::with_port());
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world), "about:blank"]);
+    let (ours, theirs) = (chrome.port(), chromium.port());
+    let handshake = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
+                     Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+    for (method, path, headers) in [
+        ("GET", "/json/new", ""),
+        ("POST", "/json/new?about:blank", ""),
+        ("GET", "/json/activate/XX", ""),
+        ("GET", "/json/close/XX", ""),
+        ("PUT", "/json/close/XX", ""),
+        ("GET", "/json/close", ""),
+        ("GET", "/json/activate/XX/YY", ""),
+        ("GET", "/json/nothing", ""),
+        ("GET", "/json/", ""),
+        ("GET", "/jsonx?a=b", ""),
+        ("GET", "/nothing", ""),
+        ("GET", "/json/protocol", ""),
+        ("POST", "/json/protocol/more?a=b", ""),
+        ("GET", "/devtools/page/XX", handshake),
+    ] {
+        let (one, other) = (ask(ours, method, path, headers), ask(theirs, method, path, headers));
+        // Some are a megabyte long: their beginnings tell enough.
+        let start = |(status, body): &(u16, String)| (*status, body.chars().take(400).collect::<String>());
+        assert!(one == other, "{method} {path}: {:?} {:?}", start(&one), start(&other));
+    }
+    // Whoever knows it under another name of this machine is told of that.
+    let named = |port| ask_port(port, "GET", "/json/version", &format!("Host: localhost:{port}\r\n")).1;
+    for port in [ours, theirs] {
+        assert!(
+            named(port).contains(&format!("\"ws://localhost:{port}/devtools/browser/")),
+            "{}",
+            named(port)
+        );
+    }
+    for path in ["/json/version", "/json", "/json/list", "/json/version/more", "/json/list?a=b"] {
+        // Both may still be loading their first page.
+        let (mut one, mut other) = (Value::Null, Value::Null);
+        let is_same = find_eventually(10, || {
+            (one, other) = (told(ours, path), told(theirs, path));
+            (one == other).then_some(())
+        });
+        assert!(is_same.is_some(), "{path}: {one:#} {other:#}");
+    }
+}
+
+/// Opens a page over HTTP and uses its own websocket: no cdp session is seen on it, and it ends with its page.
+fn use_page_socket(port: u16, name: &str, site: &FixtureSite) {
+    let (status, made) = ask(port, "PUT", &format!("/json/new?{}", site.page("/plain")), "");
+    assert_eq!(status, 200, "{name}: {made}");
+    let made: Value = serde_json::from_str(&made).expect("JSON");
+    let mut page = CdpClient::connect(made["webSocketDebuggerUrl"].as_str().expect("an address"));
+    // Or else the end of this load is taken for that of the next, and the page is closed in the middle of it.
+    let state = json!({"expression": "document.readyState + location.pathname"});
+    eventually("the page has loaded", 10, || {
+        page.ask("Runtime.evaluate", state.clone(), None)["result"]["result"]["value"] == "complete/plain"
+    });
+    page.call("Page.enable", json!({}), None);
+    let answer = page.ask("Runtime.evaluate", json!({"expression": "6 * 7"}), None);
+    let value = &answer["result"]["result"]["value"];
+    assert_eq!((value, answer.get("sessionId")), (&json!(42), None), "{name}: {answer}");
+    page.call("Page.navigate", json!({"url": site.page("/form")}), None);
+    let event = page.event("Page.loadEventFired", |_| true);
+    assert_eq!(event.get("sessionId"), None, "{name}: {event}");
+    let target = made["id"].as_str().expect("an id");
+    for (verb, done) in [("activate", "Target activated"), ("close", "Target is closing")] {
+        let told = ask(port, "GET", &format!("/json/{verb}/{target}"), "");
+        assert_eq!(told, (200, done.to_owned()), "{name}");
+    }
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while let Ok(Some(_)) = page.read_message(deadline) {}
+    assert!(Instant::now() < deadline, "{name}: the websocket ends with its page");
+}
+
+#[test]
+fn a_port_has_a_websocket_for_each_page_as_chromiums_own() {
+    let (world, site, chromium) = (World::new(), FixtureSite::start(), Chromium::with_port());
+    let chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    use_page_socket(chromium.port(), "Chromium", &site);
+    use_page_socket(chrome.port(), "the shim", &site);
+}
+
+#[test]
+fn puppeteer_launches_it_by_port_and_by_both_at_once() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let both = ["--arguments", "--remote-debugging-pipe --remote-debugging-port=0"];
+    for (tool, more) in [("puppeteer-port", &[][..]), ("puppeteer-pipe", &both[..])] {
+        let mut launcher = Launcher::start(&world, tool, more);
+        assert!(!launcher.title(&site.page("/plain")).is_empty(), "{tool}");
+        let (browser, shims) = (browser(&world), shims(&world));
+        launcher.close();
+        await_end("the shim", 1, &shims);
+        await_end("the browser", 5, &[browser]);
+    }
+}
+
+/// Connects and wants to be attached to everything, as Playwright does.
+fn attached_client(chrome: &PortChrome) -> CdpClient {
+    let mut client = CdpClient::connect(&chrome.address);
+    let wish = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
+    client.call("Target.setAutoAttach", wish, None);
+    client
+}
+
+#[test]
+fn the_next_request_brings_a_lost_browser_back() {
+    let world = World::new();
+    world.expect_litter();
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    let mut client = attached_client(&chrome);
+    let target = client.call("Target.createTarget", json!({"url": "about:blank"}), None)["targetId"].clone();
+    let attached =
+        client.event("Target.attachedToTarget", |event| event["params"]["targetInfo"]["targetId"] == target);
+    let session = attached["params"]["sessionId"].clone();
+    client.call("Runtime.runIfWaitingForDebugger", json!({}), session.as_str());
+    let pending = client.send(
+        "Runtime.evaluate",
+        json!({"expression": "new Promise(() => {})", "awaitPromise": true}),
+        session.as_str(),
+    );
+    let first = browser(&world);
+    kill(first.pid);
+    // What was asked is answered, what was attached is detached.
+    let answer = client.answer(pending);
+    assert!(
+        answer["error"]["message"].as_str().is_some_and(|text| text.contains("BROWSER_GONE")),
+        "{answer}"
+    );
+    client.event("Target.detachedFromTarget", |event| event["params"]["sessionId"] == session);
+    chrome.degrades(1);
+    // Closing a browser that is gone is answered here, and starts none.
+    assert_eq!(client.call("Browser.close", json!({}), None), json!({}));
+    // A browser that had been started would stay.
+    eventually("no browser is there", 5, || world.browser_processes().is_empty());
+    assert!(is_running(chrome.pid()));
+    // The next request brings one back, and what the client wished for is in force before it is sent.
+    let target = client.call("Target.createTarget", json!({"url": "about:blank"}), None)["targetId"].clone();
+    let attached =
+        client.event("Target.attachedToTarget", |event| event["params"]["targetInfo"]["targetId"] == target);
+    assert_eq!(attached["params"]["waitingForDebugger"], true, "{attached}");
+    assert_ne!(browser(&world).pid, first.pid);
+    assert!(client.unread_events().all(|event| event["id"].as_u64().is_none_or(|id| id < OWN_IDS)));
+    let log = chrome.log();
+    for field in [
+        "runtimeState=\"degraded\"",
+        "shortCircuitBrowserClose=true",
+        "recoveryAttempt=1",
+        "recoveryResult=\"relaunched\"",
+        "recoveryBootstrap=\"acknowledged\"",
+        "disconnectSignals=",
+    ] {
+        assert!(log.contains(field), "{field} in {log}");
+    }
+    // Asked to end, it ends its browser first.
+    let second = browser(&world);
+    signal(chrome.pid(), rustix::process::Signal::TERM);
+    assert_eq!(chrome.end(), Some(0));
+    await_end("the browser", 5, &[second]);
+}
+
+#[test]
+fn a_shim_survives_a_killed_daemon_and_ends_with_a_lost_browser() {
+    let world = World::new();
+    world.expect_litter();
+    let program = world.home().join("browser");
+    std::os::unix::fs::symlink("/usr/bin/chromium", &program).expect("a link");
+    let world = world.with("TABWIRE_CHROME_EXECUTABLE", program.to_string_lossy());
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &profile(&world)]);
+    let mut client = attached_client(&chrome);
+    kill(world.daemon_pid());
+    chrome.degrades(1);
+    let found = client.call("Browser.getVersion", json!({}), None);
+    assert!(found["product"].as_str().is_some_and(|product| product.contains("Chrome/")), "{found}");
+    // Without its program there is nobody to ask for the protocol, which is said and harms nothing.
+    fs::remove_file(&program).expect("ours");
+    let (status, body) = ask(chrome.port(), "GET", "/json/protocol", "");
+    let told: Value = serde_json::from_str(&body).expect("JSON");
+    assert_eq!((status, told["error"]["message"].is_string()), (500, true), "{told}");
+    client.call("Browser.getVersion", json!({}), None);
+    // Nor is there another browser to be had.
+    kill(browser(&world).pid);
+    chrome.degrades(2);
+    client.send("Browser.getVersion", json!({}), None);
+    assert_eq!(chrome.end(), Some(1));
+    let log = chrome.log();
+    assert!(log.contains("recoveryResult=\"failed\""), "{log}");
+}
+
+#[test]
+fn nothing_is_orphaned_on_a_port_either() {
+    let world = World::new();
+    world.expect_litter();
+    for victim in ["shim", "launcher"] {
+        let launcher = Launcher::start(&world, "puppeteer-port", &[]);
+        let (browser, shims) = (browser(&world), shims(&world));
+        kill(if victim == "launcher" { launcher.pid() } else { shims[0].pid });
+        await_end(&format!("the shim after its {victim}"), ORPHAN_SECONDS, &shims);
+        await_end(&format!("the browser after its {victim}"), ORPHAN_SECONDS, &[browser]);
+    }
+}
+
+#[test]
+fn one_profile_is_one_browser_for_every_launcher() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let directory = profile(&world);
+    let mut first = Launcher::start(&world, "playwright-persistent", &["--profile", &directory]);
+    first.title(&site.page("/plain"));
+    let only = browser(&world);
+    let mut second = Launcher::start(&world, "puppeteer-pipe", &["--profile", &directory]);
+    second.title(&site.page("/plain"));
+    let mains = world.browser_processes();
+    let mains = mains.iter().filter(|process| {
+        process.command.contains("--remote-debugging-pipe") && !process.command.contains("--type=")
+    });
+    assert_eq!(mains.count(), 1, "one browser serves both");
+    // A headed browser does not serve a headless launcher.
+    let headed = world.run(&["chrome", "--remote-debugging-port=0", "--user-data-dir", &directory]);
+    assert_eq!(headed.code, 1);
+    assert!(
+        headed.stderr.contains("without a window") && headed.stderr.contains("PROFILE_LOCKED"),
+        "{headed:?}"
+    );
+    // The first one out leaves it to the other.
+    first.close();
+    assert!(is_running(only.pid));
+    assert_eq!(second.tell(&json!({"eval": "6 * 7"})), json!({"value": 42}));
+    second.close();
+    await_end("the browser", 5, &[only]);
+}
+
+#[test]
+fn a_browser_that_ran_before_is_used_and_left_running() {
+    let (world, chromium) = (World::new(), Chromium::with_port());
+    let directory = chromium.profile().to_string_lossy().into_owned();
+    let active = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
+    let mut chrome = PortChrome::start(&world, &["--user-data-dir", &directory]);
+    let own_port = active.lines().next().expect("a port");
+    let log = chrome.log();
+    assert!(log.contains("ownership=attached"), "{log}");
+    assert!(log.contains(&format!("resolvedDebugPort={own_port}")), "{log}");
+    // Its own port is asked what it speaks; nothing is started for that.
+    let told = ask(chrome.port(), "GET", "/json/protocol", "");
+    assert!(told == ask(chromium.port(), "GET", "/json/protocol", ""), "{}", told.1.len());
+    assert!(!protocols(&world).exists());
+    let mut client = CdpClient::connect(&chrome.address);
+    client.call("Browser.close", json!({}), None);
+    assert_eq!(chrome.end(), Some(0));
+    assert!(TcpStream::connect(("127.0.0.1", own_port.parse::<u16>().expect("a port"))).is_ok());
+    let now = fs::read_to_string(chromium.profile().join("DevToolsActivePort")).expect("it is there");
+    assert_eq!(now, active, "a file of another's is left alone");
+}
+
+#[test]
+fn dangerous_flags_are_refused_unless_they_are_allowed() {
+    let world = World::new();
+    let flags = ["chrome", "--headless", "--remote-debugging-port=0", "--disable-web-security"];
+    let refused = world.run(&flags);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stderr.contains("--disable-web-security"), "{refused:?}");
+    let world = world.with("TABWIRE_CHROME_DANGEROUS", "1");
+    let chrome = PortChrome::start(&world, &["--disable-web-security"]);
+    assert!(browser(&world).command.contains("--disable-web-security"));
+    drop(chrome);
+}

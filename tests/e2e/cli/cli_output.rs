@@ -1,0 +1,178 @@
+//! Bare values, closed pipes, tables, progress, suggestions, help with examples, the skill text and the update check.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use crate::support::fixture_site::FixtureSite;
+use crate::support::world::{Outcome, World};
+
+const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
+
+/// Runs a shell line in which `$T` is the binary.
+fn shell(world: &World, line: &str) -> Outcome {
+    world.run_program("bash", &["-c", &format!("T={TABWIRE}\n{line}")])
+}
+
+/// Runs a line on a terminal of a width, and gives what it showed.
+fn on_a_terminal(world: &World, columns: u16, arguments: &str) -> String {
+    let line = format!("stty cols {columns}; {TABWIRE} {arguments}");
+    let transcript = world.home().join("transcript").display().to_string();
+    world.run_program("script", &["-qec", &line, &transcript]).stdout
+}
+
+#[test]
+fn scripts_get_bare_values_and_people_get_tables() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    let page = site.page("/plain");
+    let tab = world.run(&["--raw", "open", &page]).succeeded().text().to_owned();
+    assert!(tab.starts_with("pipe:"), "{tab}");
+    assert_eq!(world.run(&["get", "url", "--raw"]).succeeded().stdout, format!("{page}\n"));
+    assert_eq!(world.run(&["eval", "'two words'", "--raw"]).succeeded().stdout, "two words\n");
+    assert_eq!(world.run(&["eval", "({a: [1, 2]})", "--raw"]).succeeded().stdout, "{\"a\":[1,2]}\n");
+    assert_eq!(world.run(&["tabs", "--raw"]).succeeded().text(), tab);
+    let fenced = world.run(&["get-text"]).succeeded().stdout;
+    let bare = world.run(&["get-text", "--raw"]).succeeded();
+    assert!(fenced.starts_with("<page ") && !bare.stdout.contains("<page "), "{bare:?}");
+    assert!(bare.stderr.is_empty() && fenced.contains(bare.text()), "{bare:?}");
+    let cut = world.run(&["get-text", "--raw", "--limit", "3"]).succeeded();
+    assert_eq!((cut.text().chars().count(), cut.stderr.contains("--from 3")), (3, true), "{cut:?}");
+    let seen = world.run(&["snapshot", "--raw"]).succeeded();
+    assert!(seen.stdout.contains("button") && !seen.stdout.contains("<page "), "{seen:?}");
+    world.run(&["cookies", "set", "theme", "dark"]).succeeded();
+    assert_eq!(world.run(&["cookies", "get", "theme", "--raw"]).succeeded().stdout, "dark\n");
+    assert_eq!(world.run(&["tabs", "--raw", "--json"]).code, 2, "one or the other");
+
+    world.eval("void (document.title = '日本語の題 '.repeat(20) + '\\u001b[31m')");
+    let table = on_a_terminal(&world, 60, "tabs");
+    let lines: Vec<&str> =
+        table.lines().filter(|line| line.contains("pipe:") || line.contains("TAB")).collect();
+    assert!(lines.len() == 2 && lines[0].contains("TITLE"), "{table}");
+    assert!(lines[1].contains('…') && !lines[1].contains("[31m"), "{table}");
+    // Every one of these letters is two columns wide.
+    let wide = lines[1].chars().filter(|letter| !letter.is_ascii() && *letter != '…').count();
+    assert!(lines[1].trim_end().chars().count() + wide <= 60, "{table}");
+    let cookies = on_a_terminal(&world, 100, "cookies");
+    assert!(cookies.contains("DOMAIN") && cookies.contains("theme"), "{cookies}");
+    world.run(&["reload"]).succeeded();
+    let requests = on_a_terminal(&world, 100, "requests");
+    assert!(requests.contains("METHOD") && requests.contains("/plain"), "{requests}");
+    assert!(on_a_terminal(&world, 100, "downloads").contains("nothing has been downloaded"));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let world = World::new();
+    world.open(&["about:blank"]);
+    let many = r#"for i in $(seq 200); do echo '{"action": "eval", "params": {"expression": "window.n = (window.n ?? 0) + 1"}}'; done"#;
+    let piped = shell(&world, &format!("({many}) | $T batch | head -1; echo ${{PIPESTATUS[1]}}"));
+    assert!(piped.stdout.ends_with("\n0\n") && piped.stderr.is_empty(), "{piped:?}");
+    let done: u32 = world.eval("window.n").parse().expect("a number");
+    assert!(done < 200, "a batch that nobody reads goes on: {done}");
+    for line in ["help", "skill", "daemon logs", "--quiet eval '\"x\\n\".repeat(100000)' --raw"] {
+        let piped = shell(&world, &format!("$T {line} | head -1; echo ${{PIPESTATUS[0]}}"));
+        assert!(piped.stdout.ends_with("\n0\n") && piped.stderr.is_empty(), "{line}: {piped:?}");
+    }
+}
+
+#[test]
+fn progress_is_shown_on_terminals_only() {
+    let (world, site) = (World::new(), FixtureSite::start());
+    world.open(&[&site.page("/plain")]);
+    let slow =
+        format!("download-file --url '{}'", site.page("/download/slow?bytes=400000&milliseconds=4000"));
+    let shown = on_a_terminal(&world, 100, &slow);
+    assert!(shown.contains("downloading ") && shown.contains('%'), "{shown:?}");
+    assert!(!on_a_terminal(&world, 100, &format!("--quiet {slow}")).contains("downloading "));
+    let piped = world.run(&["eval", "new Promise(done => setTimeout(done, 1500))"]).succeeded();
+    assert!(piped.stderr.is_empty(), "{piped:?}");
+}
+
+#[test]
+fn slips_are_understood() {
+    let world = World::new();
+    world.open(&["about:blank"]);
+    let lines = r#"{"action": "clik", "params": {}}
+{"action": "click", "params": {"tagret": "e1"}}
+{"action": "eval", "params": {"expr": "1"}}"#;
+    let answers = shell(&world, &format!("printf '%s\\n' '{lines}' | $T batch"));
+    let hints: Vec<&str> = answers.stdout.lines().collect();
+    for (answer, meant) in hints.iter().zip(["`click`", "`target`", "`expression`"]) {
+        assert!(answer.contains(&format!("Did you mean {meant}?")), "{answer}");
+    }
+    assert_eq!((hints.len(), answers.code), (3, 2), "{answers:?}");
+    let typo = world.run(&["help", "clik"]);
+    assert!(typo.code == 2 && typo.stderr.contains("click"), "{typo:?}");
+}
+
+#[test]
+fn help_has_examples() {
+    let world = World::new();
+    for arguments in [&["help", "click"][..], &["click", "--help"], &["click", "-h"]] {
+        let help = world.run(arguments).succeeded().stdout;
+        assert!(help.contains("Examples:") && help.contains("tabwire click e3"), "{arguments:?}: {help}");
+    }
+    let help = world.run(&["completions", "--help"]).succeeded().stdout;
+    assert!(help.contains(".bashrc") && help.contains("$PROFILE"), "{help}");
+}
+
+#[test]
+fn the_update_check_runs_only_when_configured() {
+    let world = World::new();
+    let offline = world.json(&["upgrade-check"]);
+    assert_eq!((&offline["daemon"]["state"], &offline["newest"]), (&"none".into(), &serde_json::Value::Null));
+    assert!(world.run(&["upgrade-check"]).succeeded().stdout.contains("no daemon runs"));
+    assert_eq!(world.run(&["--json", "upgrade-check", "--online"]).failure(), ("BAD_ARGS".to_owned(), 2));
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://127.0.0.1:{}/newest", listener.local_addr().expect("an address").port());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a visitor");
+        let mut request = [0; 1024];
+        let _ = stream.read(&mut request);
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nv9.9.9\n").expect("it reads");
+    });
+    let world = world.with("TABWIRE_UPDATE_URL", &url);
+    assert_eq!(world.json(&["upgrade-check"])["newest"], serde_json::Value::Null, "only when asked");
+    let online = world.json(&["upgrade-check", "--online"]);
+    assert_eq!((&online["newest"], &online["newer"]), (&"9.9.9".into(), &true.into()), "{online}");
+    server.join().expect("served");
+    assert!(world.find_status().is_none(), "asking started a daemon");
+}
+
+#[test]
+fn the_skill_is_put_where_agents_look_and_nothing_of_others_is_touched() {
+    let world = World::new();
+    let text = world.run(&["skill"]).succeeded().stdout;
+    assert!(text.starts_with("---\nname: tabwire\n") && text.len() < 4800, "{} bytes", text.len());
+    let user = world.home().join("user");
+    let file = |folder: &str| user.join(folder).join("tabwire/SKILL.md");
+    let installed = world.run(&["install-skill", "--for", "claude-code", "--for", "codex"]).succeeded();
+    assert_eq!(installed.stdout.matches(": installed").count(), 2, "{installed:?}");
+    for folder in [".claude/skills", ".agents/skills"] {
+        assert_eq!(std::fs::read_to_string(file(folder)).expect("installed"), text, "{folder}");
+    }
+    let again = world.run(&["install-skill"]).succeeded();
+    assert_eq!(again.stdout.matches(": is current").count(), 2, "those that left traces: {again:?}");
+    let older = format!("{text}\nan older one\n");
+    std::fs::write(file(".claude/skills"), older).expect("written");
+    assert!(world.run(&["install-skill", "--for", "claude-code"]).succeeded().stdout.contains(": updated"));
+
+    std::fs::write(file(".claude/skills"), "my own notes").expect("written");
+    for more in [&[][..], &["--uninstall"]] {
+        let refused = world.run(&[&["install-skill", "--for", "claude-code"], more].concat());
+        assert!(refused.code == 1 && refused.stdout.contains("left alone"), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(file(".claude/skills")).expect("still there"), "my own notes");
+    }
+    let removed = world.run(&["install-skill", "--for", "codex", "--uninstall"]).succeeded();
+    assert!(removed.stdout.contains(": removed") && !file(".agents/skills").exists(), "{removed:?}");
+
+    let project = world.home().join("project");
+    std::fs::create_dir_all(project.join(".git")).expect("a project");
+    std::fs::create_dir_all(project.join("deep/.cursor")).expect("a directory");
+    let mut command =
+        world.command(TABWIRE, &["install-skill", "--project", "--for", "cursor", "--print", "--json"]);
+    let printed =
+        crate::support::world::wait(command.current_dir(project.join("deep")).spawn().expect("starts"), &[]);
+    let place = project.canonicalize().expect("a path").join(".cursor/skills/tabwire/SKILL.md");
+    assert_eq!(printed.json()["places"][0]["path"], place.display().to_string());
+    assert!(!place.exists(), "only printed");
+}

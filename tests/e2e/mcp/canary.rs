@@ -1,0 +1,250 @@
+//! Secrets in the vault, in fields, in cookies and of Tabwire itself, and an MCP client that calls every tool: no
+//! response, log or file contains a secret in any encoding (T39).
+//!
+//! The calls are generated from the tool list, so that new actions are called too.
+
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use crate::mcp::arguments::{PASSWORD, REVEALING, arguments};
+use crate::mcp::client::McpClient;
+use crate::support::fixture_site::FixtureSite;
+use crate::support::world::World;
+
+/// A saved login's password, which stands on the page in every form.
+const VAULT: &str = "Vlt canary&<9a\"kF2>7";
+
+/// What a cookie holds.
+const COOKIE: &str = "Ck.canary+5d/zT8=4";
+
+/// How many of the canaries are told to nobody, whatever he asks: our own two, and the vault's.
+const ALWAYS: usize = 3;
+
+/// Where a secret has to be, or is as the page itself is.
+const KEEPERS: [&str; 6] = [
+    // Where it was given, where ours is kept, what the browser keeps.
+    "user/password",
+    "runtime/handshake.json",
+    "runtime/profiles",
+    // What a session comes back to: its own address, and those of its pages.
+    "state/sessions",
+    // What was saved to be loaded again, cookies and all; what was printed as the page shows it.
+    "state/states",
+    "state/pdfs",
+];
+
+/// Something that must not be found.
+struct Canary {
+    name: &'static str,
+    forms: Vec<String>,
+}
+
+impl Canary {
+    /// Every way to write it: as it is, in addresses, in forms, in HTML, in base64 wherever it stands there.
+    fn new(name: &'static str, value: &str) -> Self {
+        let percent = |is_kept: fn(u8) -> bool| -> String {
+            let letters = value.bytes();
+            letters
+                .map(|byte| if is_kept(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+                .collect()
+        };
+        let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        let in_query = |byte: u8| byte.is_ascii_graphic() && !b"\"<>#&+%".contains(&byte);
+        let escaped = value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        let mut forms = vec![
+            value.to_owned(),
+            percent(unreserved),
+            percent(unreserved).replace("%20", "+"),
+            percent(in_query),
+            escaped.replace('"', "&quot;"),
+            escaped,
+        ];
+        for before in 0..3_usize {
+            let bytes = [&b"\0\0"[..before], value.as_bytes()].concat();
+            let text = base64::engine::general_purpose::STANDARD_NO_PAD.encode(&bytes);
+            forms.push(text[(before * 8).div_ceil(6)..bytes.len() * 8 / 6].to_owned());
+        }
+        Self { name, forms }
+    }
+
+    /// The place in a text where it stands.
+    fn find_in(&self, text: &str) -> Option<String> {
+        // JSON within JSON puts backslashes before quotes; no canary has any.
+        let text = text.replace('\\', "");
+        self.forms.iter().find_map(|form| {
+            let at = text.find(form.as_str())?;
+            let start = text.floor_char_boundary(at.saturating_sub(200));
+            let end = text.ceil_char_boundary((at + form.len() + 60).min(text.len()));
+            Some(format!("{} as {form:?} in: {}", self.name, &text[start..end]))
+        })
+    }
+}
+
+/// Notes which of the canaries a place tells.
+fn search(canaries: &[Canary], place: &str, text: &str, leaks: &mut Vec<String>) {
+    leaks.extend(
+        canaries.iter().filter_map(|canary| Some(format!("{place} tells {}", canary.find_in(text)?))),
+    );
+}
+
+/// Has the page show the secret in its password field everywhere.
+const SHOW: &str = r"(() => {
+    const secret = document.querySelector('#password').value, encoded = encodeURIComponent(secret);
+    const hidden = btoa(unescape('me:' + encoded));
+    document.title = secret;
+    const link = Object.assign(document.createElement('a'), { href: '/plain?q=' + encoded, title: secret });
+    link.textContent = secret;
+    document.body.append(link, hidden);
+    document.querySelector('#notes').value = secret;
+    localStorage.setItem('kept', secret);
+    sessionStorage.setItem(secret, hidden);
+    console.log('said ' + secret);
+    console.error(hidden);
+    history.replaceState(null, '', '/form?x=' + encoded);
+    window.isShown = true;
+    return Promise.all([fetch('/api/echo?value=' + encoded), fetch('/echo', { method: 'POST', body: secret })])
+        .then(() => secret + ' ' + hidden);
+})()";
+
+/// Opens the form and has it show the vault's secret; whether the secret is masked where it is told.
+fn plant(client: &mut McpClient, site: &FixtureSite) {
+    client.text("navigate", json!({"url": site.page("/form")}));
+    client.text("fill", json!({"selector": "#password", "value": "{secret:shop}"}));
+    let told = client.text("eval", json!({"expression": SHOW}));
+    assert_eq!(told.matches("[redacted]").count(), 2, "the page has the secret, twice: {told}");
+}
+
+/// Every file below a directory with what it holds.
+fn read_all(directory: &Path, home: &Path, read: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = path.strip_prefix(home).unwrap_or(&path).display().to_string();
+        if KEEPERS.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() && !path.is_symlink() {
+            read_all(&path, home, read);
+        } else {
+            read.push((name, String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()).into_owned()));
+        }
+    }
+}
+
+fn save_login(world: &World, site: &FixtureSite) {
+    fs::write(world.home().join("user/password"), format!("{VAULT}\n")).expect("written");
+    let url = site.page("/form");
+    let login =
+        ["auth", "save", "shop", "--url", &url, "--username", "alice", "--password-file", "user/password"];
+    world.run(&login).succeeded();
+}
+
+/// Secrets of the daemon that serves this world.
+fn own_secrets(world: &World) -> Vec<Canary> {
+    let handshake = fs::read_to_string(world.runtime().join("handshake.json")).expect("a daemon runs");
+    let token = serde_json::from_str::<Value>(&handshake).expect("JSON")["token"].clone();
+    let address = world.run(&["--session", "bank", "cdp-url"]).succeeded().text().to_owned();
+    let address = address.split('/').nth(3).expect("a secret").to_owned();
+    vec![
+        Canary::new("the daemon's token", token.as_str().expect("a token")),
+        Canary::new("the session's address", &address),
+    ]
+}
+
+/// Calls a tool in every way that is made up from its schema, and in three that are wrong.
+fn ask_everything(
+    client: &mut McpClient,
+    tool: &Value,
+    site: &FixtureSite,
+    canaries: &[Canary],
+    leaks: &mut Vec<String>,
+) {
+    let name = tool["name"].as_str().expect("a name").to_owned();
+    let wrong = [
+        json!({"nonsense": VAULT}),
+        json!({"selector": VAULT, "value": PASSWORD, "text": PASSWORD}),
+        json!({"ref": "e9999", "value": PASSWORD, "text": PASSWORD, "keys": [PASSWORD], "options": [PASSWORD]}),
+    ];
+    for arguments in arguments(tool, site).into_iter().chain(wrong) {
+        if !client.text("eval", json!({"expression": "!!window.isShown"})).contains("true") {
+            plant(client, site);
+        }
+        let answer = client.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        let is_revealing = REVEALING.iter().any(|flag| arguments.get(flag).is_some());
+        let unspeakable = if is_revealing { &canaries[..ALWAYS] } else { canaries };
+        search(unspeakable, &format!("{name} {arguments}"), &answer.to_string(), leaks);
+    }
+}
+
+/// Reads every resource there is, and what there is to know of them.
+fn read_resources(client: &mut McpClient, canaries: &[Canary], leaks: &mut Vec<String>) {
+    for list in ["resources/list", "resources/templates/list", "prompts/list"] {
+        let listed = client.ask(list, json!({}));
+        search(canaries, list, &listed.to_string(), leaks);
+        for resource in listed["result"]["resources"].as_array().into_iter().flatten() {
+            let read = client.ask("resources/read", json!({"uri": resource["uri"]}));
+            search(canaries, &resource["uri"].to_string(), &read.to_string(), leaks);
+        }
+    }
+}
+
+/// Has evidence kept of calls that have to do with secrets, one of them asked to tell them.
+fn gather_evidence(client: &mut McpClient, site: &FixtureSite) {
+    client.text("capture", json!({"verb": "on", "directory": "evidence"}));
+    plant(client, site);
+    client.text("fill", json!({"selector": "#password", "value": PASSWORD}));
+    client.call("fill", json!({"selector": "#nothing", "value": PASSWORD}));
+    let requests = client.call("requests", json!({"all": true}));
+    let first = requests["structuredContent"]["requests"][0]["number"].clone();
+    let told = client.text("request", json!({"number": first, "show_secrets": true}));
+    assert!(told.contains(COOKIE), "who asks for it is told the cookie: {told}");
+    client.text("capture", json!({"verb": "off"}));
+}
+
+#[test]
+fn t39_no_tool_resource_error_or_file_contains_a_secret() {
+    let (world, site) = (World::new().with("TABWIRE_LOG", "trace"), FixtureSite::start());
+    save_login(&world, &site);
+    let start = ["--session", "bank", "--tools", "all", "--policy", "open", "--timeout", "2s"];
+    let mut client = McpClient::start(&world, &start);
+    plant(&mut client, &site);
+    let (mut canaries, mut leaks) = (own_secrets(&world), Vec::new());
+    for (name, value) in [("the vault's secret", VAULT), ("the password", PASSWORD), ("the cookie", COOKIE)] {
+        canaries.push(Canary::new(name, value));
+    }
+    let cookie =
+        json!({"verb": "set", "name": "sid", "value": COOKIE, "url": site.page("/"), "http_only": true});
+    client.text("cookies", cookie);
+    client.text("har", json!({"action": "start"}));
+    client.text("fill", json!({"selector": "#password", "value": PASSWORD}));
+    let tools = client.ask("tools/list", json!({}))["result"]["tools"].as_array().expect("tools").clone();
+    // The one that writes down what the others ask for ends last.
+    let (last, first): (Vec<&Value>, Vec<&Value>) = tools.iter().partition(|tool| tool["name"] == "har");
+    for tool in first.into_iter().chain(last) {
+        ask_everything(&mut client, tool, &site, &canaries, &mut leaks);
+    }
+    read_resources(&mut client, &canaries, &mut leaks);
+    client.text("cookies", json!({"verb": "set", "name": "sid", "value": COOKIE, "url": site.page("/")}));
+    gather_evidence(&mut client, &site);
+    client.close();
+    client.process.wait().expect("it ends");
+    let mut said = String::new();
+    client.process.stderr.take().expect("piped").read_to_string(&mut said).expect("text");
+    search(&canaries, "stderr", &said, &mut leaks);
+
+    let journal = world.run(&["log", "export"]).succeeded().stdout;
+    assert!(journal.contains("fill") && journal.contains("download_file"), "all was written down");
+    search(&canaries, "the journal", &journal, &mut leaks);
+    world.run(&["--session", "bank", "session", "stop"]).succeeded();
+    assert!(world.log().contains("the daemon starts"));
+    let mut files = Vec::new();
+    read_all(world.home(), world.home(), &mut files);
+    assert!(files.iter().any(|(name, _)| name.starts_with("evidence/")), "evidence was kept");
+    for (name, text) in &files {
+        search(&canaries, name, text, &mut leaks);
+    }
+    assert!(leaks.is_empty(), "{} leaks:\n{}", leaks.len(), leaks.join("\n"));
+}

@@ -1,0 +1,203 @@
+//! A minimal MCP client: JSON lines to a process and back.
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::world::World;
+
+/// How long one answer may take.
+const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A client of one `tabwire mcp` process.
+pub(crate) struct McpClient {
+    pub(crate) process: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    next: u64,
+    /// Answers that came while another was waited for.
+    early: HashMap<u64, Value>,
+    /// Everything that came and was no answer.
+    pub(crate) notifications: Vec<Value>,
+    /// Everything that came, as it came.
+    pub(crate) transcript: String,
+}
+
+impl McpClient {
+    /// Starts a server and greets it.
+    pub(crate) fn start(world: &World, arguments: &[&str]) -> Self {
+        let mut client = Self::start_silently(world, arguments);
+        let greeted = client.ask("initialize", hello("2025-11-25"));
+        assert_eq!(greeted["result"]["serverInfo"]["name"], "tabwire", "{greeted}");
+        client.tell("notifications/initialized", json!({}));
+        client
+    }
+
+    /// Starts a server and says nothing yet.
+    pub(crate) fn start_silently(world: &World, arguments: &[&str]) -> Self {
+        let arguments = [&["mcp"], arguments].concat();
+        Self::of(world.command(env!("CARGO_BIN_EXE_tabwire"), &arguments))
+    }
+
+    /// Starts a server by this command and greets it.
+    pub(crate) fn start_by(command: Command) -> Self {
+        let mut client = Self::of(command);
+        client.ask("initialize", hello("2025-11-25"));
+        client.tell("notifications/initialized", json!({}));
+        client
+    }
+
+    fn of(mut command: Command) -> Self {
+        let mut process = command.stdin(Stdio::piped()).spawn().expect("the binary starts");
+        let stdout = process.stdout.take().expect("piped");
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let stdin = process.stdin.take();
+        Self {
+            process,
+            stdin,
+            lines,
+            next: 0,
+            early: HashMap::new(),
+            notifications: Vec::new(),
+            transcript: String::new(),
+        }
+    }
+
+    fn write(&mut self, message: &Value) {
+        let stdin = self.stdin.as_mut().expect("still open");
+        stdin.write_all(format!("{message}\n").as_bytes()).and_then(|()| stdin.flush()).expect("it reads");
+    }
+
+    /// Sends a notification.
+    pub(crate) fn tell(&mut self, method: &str, params: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    /// Sends a request and does not wait; gives its number.
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
+        self.next += 1;
+        let id = self.next;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    /// Waits for the answer to a request.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        loop {
+            if let Some(answer) = self.early.remove(&id) {
+                return answer;
+            }
+            let message = self.next_message().unwrap_or_else(|error| panic!("no answer to {id}: {error}"));
+            match message["id"].as_u64() {
+                Some(number) if message.get("method").is_none() => {
+                    self.early.insert(number, message);
+                }
+                _ => self.notifications.push(message),
+            }
+        }
+    }
+
+    /// The next thing that the server asks of us.
+    pub(crate) fn next_question(&mut self) -> Value {
+        loop {
+            let message = self.next_message().expect("a question");
+            match (message.get("method"), message.get("id")) {
+                (Some(_), Some(_)) => return message,
+                (None, Some(id)) => panic!("answered before it asked: {id} {message}"),
+                _ => self.notifications.push(message),
+            }
+        }
+    }
+
+    /// Answers what the server asked.
+    pub(crate) fn reply(&mut self, id: &Value, result: Value) {
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    }
+
+    /// The number of the next answer that comes, whichever it is.
+    pub(crate) fn next_answered(&mut self) -> u64 {
+        loop {
+            let message = self.next_message().expect("an answer");
+            if let Some(id) = message["id"].as_u64().filter(|_| message.get("method").is_none()) {
+                return id;
+            }
+        }
+    }
+
+    /// The next message; every line must be one.
+    pub(crate) fn next_message(&mut self) -> Result<Value, RecvTimeoutError> {
+        let line = self.lines.recv_timeout(PATIENCE)?;
+        self.transcript.push_str(&line);
+        self.transcript.push('\n');
+        let message: Value =
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("no frame ({error}): {line}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{line}");
+        Ok(message)
+    }
+
+    /// Sends a request and waits for its answer.
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params);
+        self.answer(id)
+    }
+
+    /// Calls a tool; its whole result.
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        answer.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {answer}"))
+    }
+
+    /// Calls a tool that must succeed; its text.
+    pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments.clone());
+        assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
+        text_of(&result)
+    }
+
+    /// Calls a tool that must fail; its text.
+    pub(crate) fn failure(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments.clone());
+        assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+        text_of(&result)
+    }
+
+    /// Says no more, as a client does that ends.
+    pub(crate) fn close(&mut self) {
+        self.stdin = None;
+    }
+}
+
+impl Drop for McpClient {
+    fn drop(&mut self) {
+        self.close();
+        // It has gone by itself, or the test has failed already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What a client says first.
+pub(crate) fn hello(version: &str) -> Value {
+    json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test-client", "version": "1"}})
+}
+
+/// What a model reads of a result: the data if there is some, else the text.
+pub(crate) fn text_of(result: &Value) -> String {
+    if let Some(data) = result.get("structuredContent") {
+        return data.to_string();
+    }
+    let blocks = result["content"].as_array().cloned().unwrap_or_default();
+    let texts = blocks.iter().filter_map(|block| block["text"].as_str());
+    texts.collect::<Vec<_>>().join("\n")
+}

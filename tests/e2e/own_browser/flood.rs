@@ -1,0 +1,165 @@
+//! A page that sends more events than the connection takes. A fake daemon with the key reads at its own pace.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::own_browser::driving::{await_connected, own_browser};
+use crate::support::cdp_client::CdpClient;
+use crate::support::chromium::Chromium;
+use crate::support::extension_pages::ExtensionWorker;
+use crate::support::fake_daemon::{PlayedDaemon, command};
+use crate::support::fixture_site::FixtureSite;
+use crate::support::wait::{eventually, find_eventually};
+use crate::support::world::World;
+
+/// Lines that are logged, and how long each is: in all more than the sockets and the first bound take.
+const LINES: u64 = 160;
+const LINE_BYTES: u64 = 100_000;
+
+/// Lines of that length that are more than the extension holds for one line, and the sockets with it.
+const TOO_MANY_LINES: u64 = 500;
+
+/// Lines that are logged at once, each of a few letters.
+const SHORT_LINES: u64 = 2_000;
+
+/// Requests that are made then.
+const REQUESTS: usize = 100;
+
+/// The user's own look at the page.
+fn look_at(browser: &Chromium, url: &str) -> (CdpClient, String) {
+    let mut user = CdpClient::connect(&browser.websocket());
+    let found = find_eventually(10, || {
+        let targets = user.call("Target.getTargets", json!({}), None);
+        let target = targets["targetInfos"].as_array()?.iter().find(|target| target["url"] == url)?;
+        target["targetId"].as_str().map(str::to_owned)
+    });
+    let session = user.attach(&found.expect("the page is there"));
+    (user, session)
+}
+
+fn count(read: &[Value], method: &str) -> usize {
+    read.iter().filter(|message| message["method"] == method).count()
+}
+
+/// The number of a line that was logged.
+fn line_of(message: &Value) -> Option<u64> {
+    let text = message.pointer("/params/args/0/value")?.as_str()?;
+    text.strip_prefix("flood ")?.parse().ok()
+}
+
+/// The user's browser with a page that can flood, and a daemon of ours in place of Tabwire's.
+struct Flooding {
+    reader: PlayedDaemon,
+    tab: Value,
+    user: CdpClient,
+    page: String,
+    stale: PathBuf,
+    browser: Chromium,
+    _world: World,
+    _site: FixtureSite,
+}
+
+impl Flooding {
+    fn begin() -> Self {
+        let (world, site) = (World::new(), FixtureSite::start());
+        let browser = own_browser(&world);
+        await_connected(&world);
+        let url = site.page("/flood");
+        world.open(&["--upstream", "extension", "--policy", "open", &url]);
+        let (mut reader, present, stale) = PlayedDaemon::replace(&world);
+        let tabs = present["tabs"].as_array().expect("a list");
+        let tab = tabs.iter().find(|tab| tab["url"] == url.as_str()).expect("the page")["tab"].clone();
+        let (user, page) = look_at(&browser, &url);
+        reader.call("attach", &json!({"tab": tab}));
+        for method in ["Runtime.enable", "Network.enable"] {
+            reader.call("send", &command(&tab, method, &json!({})));
+        }
+        Self { reader, tab, user, page, stale, browser, _world: world, _site: site }
+    }
+}
+
+impl Drop for Flooding {
+    fn drop(&mut self) {
+        // The native host of no later world is to find it.
+        let _ = fs::remove_file(&self.stale);
+    }
+}
+
+#[test]
+fn f13_responses_overtake_queued_events_and_only_safe_events_drop() {
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, .. } = &mut flooding;
+    // Nobody reads from here on, and the page does not stop for that.
+    let flood = format!(
+        "(async () => {{
+            await window.flood({{lines: {LINES}, bytes: {LINE_BYTES}}});
+            for (let sent = 0; sent < {REQUESTS}; sent += 1) await (await fetch(`/api/echo?value=${{sent}}`)).text();
+        }})()"
+    );
+    user.evaluate(&flood, page);
+    let asked = reader.ask("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
+    let settled = reader.ask("settle", &json!({"tab": tab}));
+    let read = reader.read_to(settled);
+    let answer = read.iter().position(|message| message["id"] == asked).expect("an answer");
+    assert_eq!(read[answer]["result"]["result"]["value"], 42);
+    let lines: Vec<u64> = read.iter().filter_map(line_of).collect();
+    assert_eq!(lines, (0..LINES).collect::<Vec<_>>(), "every event is told, in order");
+    let behind = read[answer..].iter().filter_map(line_of).count();
+    assert!(behind > 20, "the answer went before {behind} events that are older than it");
+    for method in ["Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished"] {
+        assert_eq!(count(&read, method), REQUESTS, "{method}");
+    }
+    // A request is told of by one of these or more.
+    let told = count(&read, "Network.dataReceived");
+    let left_out = find_eventually(10, || reader.line.next()?["data"]["dropped_events"].as_u64());
+    assert!(told < REQUESTS, "nothing had to be left out");
+    assert!(left_out >= Some((REQUESTS - told) as u64), "{left_out:?} were counted, {told} told");
+}
+
+#[test]
+fn f13_events_of_a_flood_come_together_and_in_their_order() {
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, .. } = &mut flooding;
+    let before = reader.line.deliveries;
+    user.evaluate(&format!("window.flood({{lines: {SHORT_LINES}, bytes: 10}})"), page);
+    let settled = reader.ask("settle", &json!({"tab": tab}));
+    let lines: Vec<u64> = reader.read_to(settled).iter().filter_map(line_of).collect();
+    assert_eq!(lines, (0..SHORT_LINES).collect::<Vec<_>>(), "every event is told, in order");
+    let deliveries = reader.line.deliveries - before;
+    assert!(deliveries < lines.len() / 2, "{deliveries} messages for {SHORT_LINES} events");
+}
+
+#[test]
+fn f13_a_tab_that_floods_the_connection_is_detached() {
+    let mut flooding = Flooding::begin();
+    let Flooding { reader, tab, user, page, browser, .. } = &mut flooding;
+    // Nobody reads from here on, until the extension holds more than it may.
+    user.evaluate(&format!("window.flood({{lines: {TOO_MANY_LINES}, bytes: {LINE_BYTES}}})"), page);
+    let mut worker = ExtensionWorker::of(browser);
+    let is_driven = format!(
+        "chrome.debugger.sendCommand({{tabId: {tab}}}, 'Runtime.evaluate', {{expression: '1'}}).then(() => true, () => false)"
+    );
+    eventually("the debugger goes off the tab", 30, || worker.evaluate(&is_driven) == false);
+    let (mut lines, mut reason) = (Vec::new(), None);
+    while reason.is_none() {
+        let message = reader.line.next().expect("the extension stays");
+        lines.extend(line_of(&message));
+        if message["event"] == "detached" {
+            assert_eq!(message["data"]["tab"], *tab);
+            reason = message["data"]["reason"].as_str().map(str::to_owned);
+        }
+    }
+    assert_eq!(reason.as_deref(), Some("flood"));
+    let told = u64::try_from(lines.len()).expect("small");
+    assert_eq!(lines, (0..told).collect::<Vec<_>>(), "what was said before is whole");
+    assert!(told < TOO_MANY_LINES, "the rest is not said");
+    // The line itself is as it was, and so is the tab, for whoever takes it up next.
+    let refused = reader.ask("send", &command(tab, "Runtime.evaluate", &json!({"expression": "1"})));
+    let refused = reader.read_to(refused).pop().expect("an answer");
+    assert_eq!(refused["error"]["code"], "DETACHED", "{refused}");
+    reader.call("attach", &json!({"tab": tab}));
+    let answer = reader.call("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
+    assert_eq!(answer["result"]["value"], 42);
+}

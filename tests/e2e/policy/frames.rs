@@ -1,0 +1,234 @@
+//! Ungranted frames in a granted page: no input, code or file reaches them, and no output shows them. Same-site frames
+//! share the process of the page; others have their own.
+
+use std::path::Path;
+
+use tabwire_image::Image;
+
+use crate::policy::grants::{allow, guarded, remedy};
+use crate::support::fixture_site::FixtureSite;
+use crate::support::wait::eventually;
+use crate::support::world::World;
+
+/// What is in the frames, and must not be told.
+const CANARY: &str = "CANARY";
+
+/// Same-process and cross-process sites beside `a`.
+const OTHERS: [&str; 2] = ["x.a", "b"];
+
+pub(crate) fn origin(site: &FixtureSite, name: &str) -> String {
+    site.url(name, "").trim_end_matches('/').to_owned()
+}
+
+/// A guarded world in which site `a` may be acted on and run code.
+fn with_own_site() -> (World, FixtureSite) {
+    let (world, site) = (guarded(), FixtureSite::start());
+    allow(&world, &[&origin(&site, "a"), "--act", "--eval", "--download", "--upload", "--carry"]);
+    (world, site)
+}
+
+/// Opens a page of `a` with a frame, and waits until the frame is there.
+fn open_framed(world: &World, site: &FixtureSite, query: &str) {
+    let before = site.request_count("/framed/inner");
+    world.run(&["open", &site.page(&format!("/framed?{query}"))]).succeeded();
+    eventually("the frame is asked for", 15, || site.request_count("/framed/inner") > before);
+    eventually("the frame is left out", 15, || world.run(&["snapshot"]).stderr.contains("left out"));
+}
+
+/// Has the frame take the focus, and waits until it has it.
+fn give_focus_to_frame(world: &World) {
+    world
+        .run(&["eval", "document.querySelector('#frame').contentWindow.postMessage('focus', '*')"])
+        .succeeded();
+}
+
+#[test]
+fn h1_no_click_or_key_reaches_a_frame_that_was_not_granted() {
+    let (world, site) = with_own_site();
+    for other in OTHERS {
+        open_framed(&world, &site, &format!("of={other}"));
+        let wanted = format!("tabwire allow {} --act", origin(&site, other));
+        let clicks: &[&[&str]] = &[
+            &["click", "#frame", "--position", "20,20"],
+            &["click", "#frame", "--position", "20,20", "--force"],
+            &["dblclick", "#frame"],
+            &["hover", "#frame"],
+            &["tap", "#frame"],
+            &["drag", "#own", "#frame"],
+            &["drag", "#own", "--by", "120,220"],
+            &["mouse", "move", "120,220"],
+            &["mouse", "down", "120,220"],
+            &["mouse", "wheel", "120,220", "--by", "0,50"],
+        ];
+        for arguments in clicks {
+            assert_eq!(remedy(&world, arguments), wanted, "{other}: {arguments:?}");
+        }
+        // The element keeps its focus in its own document while the frame takes the keys.
+        world.run(&["focus", "#field"]).succeeded();
+        give_focus_to_frame(&world);
+        for arguments in [&["type", "hello"][..], &["press", "a"], &["press", "Enter"]] {
+            assert_eq!(remedy(&world, arguments), wanted, "{other}: {arguments:?}");
+        }
+        // What the page itself has goes on.
+        world.run(&["click", "#own"]).succeeded();
+        assert_eq!(world.eval("output.textContent"), "clicked");
+        world.run(&["type", "hello", "--target", "#field"]).succeeded();
+        world.run(&["press", "!"]).succeeded();
+        world.run(&["fill", "#field", "other"]).succeeded();
+        assert_eq!(world.eval("field.value"), "other");
+        assert_eq!(
+            (site.request_count("/framed/clicked"), site.request_count("/framed/typed")),
+            (0, 0),
+            "{other}"
+        );
+    }
+    open_framed(&world, &site, "of=x.a&closed=1");
+    let wanted = format!("tabwire allow {} --act", origin(&site, "x.a"));
+    assert_eq!(remedy(&world, &["mouse", "down", "120,220"]), wanted, "through a closed shadow root");
+    assert_eq!(site.request_count("/framed/clicked"), 0);
+    allow(&world, &[&origin(&site, "x.a"), "--act"]);
+    world.run(&["mouse", "down", "120,220"]).succeeded();
+    eventually("what was granted arrives", 10, || site.request_count("/framed/clicked") == 1);
+}
+
+#[test]
+fn h1_a_frame_that_may_only_be_read_is_not_acted_on() {
+    let (world, site) = with_own_site();
+    for other in OTHERS {
+        allow(&world, &[&origin(&site, other)]);
+        world.run(&["open", &site.page(&format!("/framed?of={other}"))]).succeeded();
+        eventually("the frame is read", 15, || world.run(&["snapshot"]).stdout.contains("CANARY-inside"));
+        let wanted = |capability: &str| format!("tabwire allow {} --{capability}", origin(&site, other));
+        let acts: &[&[&str]] = &[
+            &["click", "#inside"],
+            &["fill", "#inner-field", "x"],
+            &["type", "x", "--target", "#inner-field"],
+            &["press", "--target", "#inner-field", "a"],
+            &["focus", "#inner-field"],
+            &["scroll", "--target", "#inside"],
+            &["drag", "#own", "#inside"],
+            &["drag", "#inside", "#own"],
+            &["fill-form", "--field", "#inner-field=x"],
+        ];
+        for arguments in acts {
+            assert_eq!(remedy(&world, arguments), wanted("act"), "{other}: {arguments:?}");
+        }
+        assert_eq!(remedy(&world, &["eval", "e => e.id", "--element", "#inside"]), wanted("eval"));
+        assert!(world.run(&["get-text", "#inside"]).succeeded().stdout.contains("CANARY-inside"), "{other}");
+        world.run(&["frame", "/framed/inner"]).succeeded();
+        assert_eq!(remedy(&world, &["eval", "document.title"]), wanted("eval"));
+        world.run(&["get-text"]).succeeded();
+        world.run(&["frame", "main"]).succeeded();
+        world.run(&["click", "#own"]).succeeded();
+        assert_eq!(
+            (site.request_count("/framed/clicked"), site.request_count("/framed/typed")),
+            (0, 0),
+            "{other}"
+        );
+    }
+    world.run(&["open", "about:blank"]).succeeded();
+}
+
+#[test]
+fn l1_l2_ungranted_frames_log_nothing_and_old_frames_are_gone() {
+    let (world, site) = with_own_site();
+    for other in OTHERS {
+        open_framed(&world, &site, &format!("of={other}"));
+        for arguments in [&["console", "--all"][..], &["errors", "--all"]] {
+            let told = world.run(arguments).succeeded();
+            assert!(!told.stdout.contains(CANARY) && !told.stderr.contains(CANARY), "{other}: {told:?}");
+        }
+        assert!(world.run(&["console", "--all"]).succeeded().stdout.contains("line of the page"), "{other}");
+        if other == "x.a" {
+            let told = world.run(&["console", "--all"]).succeeded();
+            assert!(told.stderr.contains("console line") && told.stderr.contains("left out"), "{told:?}");
+        }
+        let listed = world.run(&["frame"]).succeeded();
+        assert!(!listed.stdout.contains("/framed/inner"), "no path of what may not be read: {listed:?}");
+        assert_eq!(world.json(&["frame"])["result"]["frames"].as_array().map(Vec::len), Some(2), "{other}");
+        world.run(&["open", &site.page("/framed?of=none")]).succeeded();
+        assert_eq!(world.json(&["frame"])["result"]["frames"].as_array().map(Vec::len), Some(1), "{other}");
+        world.run(&["screenshot"]).succeeded();
+        world.run(&["find", "Own"]).succeeded();
+        world.run(&["back"]).succeeded();
+        eventually("its frame is known again", 10, || {
+            world.json(&["frame"])["result"]["frames"].as_array().map(Vec::len) == Some(2)
+        });
+    }
+    world.run(&["open", "about:blank"]).succeeded();
+}
+
+/// Whether a picture shows the frame, which is red.
+fn shows_frame(path: &Path) -> bool {
+    let picture = Image::from_png(&std::fs::read(path).expect("a picture")).expect("a PNG");
+    let is_red = |pixel: &[u8]| pixel[0] > 200 && pixel[1] < 60 && pixel[2] < 60;
+    picture.pixels().chunks_exact(4).any(is_red)
+}
+
+/// A script that puts a frame of another site into the page, and ends when it is loaded.
+fn add_frame(site: &FixtureSite, other: &str) -> String {
+    format!(
+        "new Promise((done) => {{ const f = document.createElement('iframe'); f.id = 'late'; \
+         f.onload = () => done(1); f.src = '{}'; f.style = 'width:300px;height:150px'; document.body.append(f); }})",
+        site.url(other, "/framed/inner")
+    )
+}
+
+/// Changes what the page shows for sixty frames.
+const MOVE: &str = "new Promise((done) => { let n = 0; const step = () => { document.body.style.padding = `${n}px`; \
+     n++ < 60 ? requestAnimationFrame(step) : done(1); }; step(); })";
+
+#[test]
+fn m1_no_picture_shows_a_frame_that_was_not_granted() {
+    let (world, site) = with_own_site();
+    for other in OTHERS {
+        world.run(&["open", &site.page("/framed?of=none")]).succeeded();
+        world.run(&["record", "start", "--format", "frames", "-o", other]).succeeded();
+        for script in [&add_frame(&site, other), MOVE, "late.remove()", MOVE] {
+            world.run(&["eval", script]).succeeded();
+        }
+        let stopped = world.run(&["record", "stop"]).succeeded();
+        assert!(stopped.stderr.contains("pictures were left out"), "{other}: {stopped:?}");
+        let frames = world.files(other);
+        assert!(!frames.is_empty(), "{stopped:?}");
+        for name in frames.iter().filter(|name| name.ends_with(".png")) {
+            assert!(!shows_frame(&world.home().join(other).join(name)), "{other}: {name}");
+        }
+        // Evidence of an action on such a page has no picture.
+        world.run(&["eval", &add_frame(&site, other)]).succeeded();
+        let refused = world.run(&["capture", "on", "--directory", &format!("evidence-{other}")]);
+        assert_eq!(refused.code, 3, "{refused:?}");
+        world.run(&["eval", "late.remove()"]).succeeded();
+        world.run(&["capture", "on", "--directory", &format!("evidence-{other}")]).succeeded();
+        world.run(&["eval", &add_frame(&site, other)]).succeeded();
+        world.run(&["click", "#own"]).succeeded();
+        world.run(&["eval", "late.remove()"]).succeeded();
+        world.run(&["capture", "off"]).succeeded();
+        let evidence = world.files(&format!("evidence-{other}"));
+        assert!(evidence.iter().any(|name| name.ends_with("-click.md")), "{evidence:?}");
+        assert!(!evidence.iter().any(|name| name.ends_with("-click.png")), "{evidence:?}");
+        take_pictures_of_frames_that_come_and_go(&world, &site, other);
+    }
+    world.run(&["open", "about:blank"]).succeeded();
+}
+
+fn take_pictures_of_frames_that_come_and_go(world: &World, site: &FixtureSite, other: &str) {
+    let blink = format!(
+        "{{ const blink = () => {}.then(() => setTimeout(() => {{ document.querySelector('#late').remove(); \
+         setTimeout(blink, 40); }}, 40)); blink(); }}",
+        add_frame(site, other)
+    );
+    world.run(&["eval", &blink]).succeeded();
+    let mut refused = 0;
+    for round in 0..8 {
+        let name = format!("{other}-{round}.png");
+        let taken = world.run(&["--json", "screenshot", "--full-page", "-o", &name]);
+        if taken.code == 0 {
+            assert!(!shows_frame(&world.home().join(&name)), "{other}: {taken:?}");
+        } else {
+            assert_eq!(taken.failure().0, "POLICY_DENIED", "{other}: {taken:?}");
+            refused += 1;
+        }
+    }
+    assert!(refused > 0, "{other}: no picture was taken while the frame was there");
+}

@@ -1,0 +1,206 @@
+//! A Chromium that the test starts, for Tabwire to attach to.
+
+use std::fs;
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+use crate::support::wait::{eventually, find_eventually};
+
+const PROGRAM: &str = "/usr/bin/chromium";
+
+const FLAGS: &[&str] = &[
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
+
+/// A running Chromium; it and its profile are gone when dropped.
+pub(crate) struct Chromium {
+    child: Child,
+    home: TempDir,
+    /// What it was started with, besides what all are.
+    arguments: Vec<String>,
+}
+
+impl Chromium {
+    /// Starts one with a debugging port.
+    pub(crate) fn with_port() -> Self {
+        Self::start(&["--remote-debugging-port=0"]).saying_its_port()
+    }
+
+    fn saying_its_port(self) -> Self {
+        self.await_port();
+        self
+    }
+
+    fn await_port(&self) {
+        let file = self.profile().join("DevToolsActivePort");
+        eventually("Chromium says its port", 30, || {
+            fs::read_to_string(&file).is_ok_and(|text| text.lines().count() == 2)
+        });
+    }
+
+    /// Starts one with this debugging port, which it does not write down.
+    pub(crate) fn on_port(port: u16) -> Self {
+        let browser = Self::start(&[&format!("--remote-debugging-port={port}")]);
+        eventually("Chromium listens", 30, || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        browser
+    }
+
+    /// Starts one that nobody can attach to, and waits until it holds its profile.
+    pub(crate) fn without_port() -> Self {
+        let browser = Self::start(&[]);
+        let lock = browser.profile().join("SingletonLock");
+        eventually("Chromium locks its profile", 30, || lock.symlink_metadata().is_ok());
+        browser
+    }
+
+    /// Starts one with a debugging port and an extension, on a profile that was prepared for it.
+    pub(crate) fn with_extension(prepare: impl FnOnce(&Path) -> PathBuf) -> Self {
+        Self::with_extensions(prepare, &[])
+    }
+
+    /// The same, with more extensions.
+    pub(crate) fn with_extensions(prepare: impl FnOnce(&Path) -> PathBuf, more: &[PathBuf]) -> Self {
+        Self::with_extensions_and(prepare, more, &[])
+    }
+
+    /// The same, with more arguments.
+    pub(crate) fn with_extensions_and(
+        prepare: impl FnOnce(&Path) -> PathBuf,
+        more: &[PathBuf],
+        arguments: &[&str],
+    ) -> Self {
+        let home = new_home();
+        let folder = prepare(&home.path().join("profile"));
+        let all: Vec<String> =
+            std::iter::once(&folder).chain(more).map(|one| one.display().to_string()).collect();
+        let load = format!("--load-extension={}", all.join(","));
+        Self::start_in(home, &[&["--remote-debugging-port=0", &load], arguments].concat()).saying_its_port()
+    }
+
+    /// Ends it and starts it again on the same profile, as it was started before.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        for left in ["DevToolsActivePort", "SingletonLock"] {
+            let _ = fs::remove_file(self.profile().join(left));
+        }
+        let arguments: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
+        self.child = spawn(self.home.path(), &arguments);
+        self.await_port();
+    }
+
+    fn start(more: &[&str]) -> Self {
+        Self::start_in(new_home(), more)
+    }
+
+    fn start_in(home: TempDir, more: &[&str]) -> Self {
+        let child = spawn(home.path(), more);
+        Self { child, home, arguments: more.iter().map(|one| (*one).to_owned()).collect() }
+    }
+
+    pub(crate) fn profile(&self) -> PathBuf {
+        self.home.path().join("profile")
+    }
+
+    fn active_port(&self) -> (u16, String) {
+        let text = fs::read_to_string(self.profile().join("DevToolsActivePort")).expect("a port file");
+        let (port, path) = text.split_once('\n').expect("two lines");
+        (port.parse().expect("a port"), path.trim().to_owned())
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.active_port().0
+    }
+
+    /// The port on which it tells of its own window, if it was started for that.
+    pub(crate) fn window_port(&self) -> u16 {
+        let file = self.profile().join("UIDevToolsActivePort");
+        let port = find_eventually(20, || fs::read_to_string(&file).ok()?.trim().parse().ok());
+        port.expect("Chromium says the port of its window")
+    }
+
+    pub(crate) fn websocket(&self) -> String {
+        let (port, path) = self.active_port();
+        format!("ws://127.0.0.1:{port}{path}")
+    }
+
+    pub(crate) fn pid(&self) -> i32 {
+        i32::try_from(self.child.id()).expect("a process number")
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_none())
+    }
+
+    /// Stops all of its processes where they are; their sockets stay open.
+    pub(crate) fn stand_still(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets them go on.
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw).expect("a process");
+        let _ = rustix::process::kill_process_group(group, signal);
+    }
+
+    /// Kills the whole browser, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        self.kill();
+        // The directory goes with `home`; its children may still be writing into it.
+        let _ = find_eventually(5, || emptied(self.home.path()).then_some(()));
+    }
+}
+
+fn spawn(home: &Path, more: &[&str]) -> Child {
+    Command::new(PROGRAM)
+        .args(FLAGS)
+        .args(more)
+        .arg(format!("--user-data-dir={}", home.join("profile").display()))
+        .arg("about:blank")
+        .env("TMPDIR", home)
+        .env("HOME", home)
+        .process_group(0)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("Chromium is at /usr/bin/chromium")
+}
+
+fn new_home() -> TempDir {
+    let home = tempfile::Builder::new().prefix("own-").tempdir_in("/tmp").expect("a directory");
+    fs::create_dir(home.path().join("profile")).expect("a profile");
+    home
+}
+
+fn emptied(directory: &Path) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.fold(true, |done, entry| {
+        let path = entry.path();
+        let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let removed = if is_directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.is_ok() && done
+    })
+}

@@ -1,0 +1,214 @@
+//! The extension's popup and pages, read and clicked with a real pointer.
+
+use serde_json::{Value, json};
+
+use crate::support::cdp_client::CdpClient;
+use crate::support::chromium::Chromium;
+use crate::support::wait::find_eventually;
+
+const ORIGIN: &str = "chrome-extension://pimdfmoiaojahepkopikadchpocaecik/";
+
+/// The extension's worker.
+pub(crate) struct ExtensionWorker {
+    client: CdpClient,
+    session: String,
+}
+
+impl ExtensionWorker {
+    pub(crate) fn of(browser: &Chromium) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let worker = format!("{ORIGIN}worker.js");
+        let target = await_target(&mut client, &worker);
+        let session = client.attach(&target);
+        Self { client, session }
+    }
+
+    /// The worker of another extension.
+    pub(crate) fn other_in(browser: &Chromium) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let found = find_eventually(30, || {
+            let targets = client.call("Target.getTargets", json!({}), None);
+            let is_other = |target: &&Value| {
+                target["type"] == "service_worker"
+                    && target["url"].as_str().is_some_and(|url| url.ends_with("/stranger.js"))
+            };
+            let target = targets["targetInfos"].as_array()?.iter().find(is_other)?;
+            target["targetId"].as_str().map(str::to_owned)
+        });
+        let session = client.attach(&found.expect("another extension"));
+        Self { client, session }
+    }
+
+    /// Runs code in it; promises are waited for.
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        self.client.evaluate(expression, &self.session)
+    }
+
+    /// Ends it through a page that is open, as Chrome does with one that has been idle. It wakes up when anything
+    /// happens that it listens for.
+    pub(crate) fn stop(mut self, page: &str) {
+        self.client.call("Target.detachFromTarget", json!({"sessionId": self.session}), None);
+        let target = await_target(&mut self.client, page);
+        let session = self.client.attach(&target);
+        self.client.call("ServiceWorker.enable", json!({}), Some(&session));
+        self.client.call("ServiceWorker.stopAllWorkers", json!({}), Some(&session));
+    }
+
+    /// What the badge says.
+    pub(crate) fn badge(&mut self) -> String {
+        self.evaluate("chrome.action.getBadgeText({})").as_str().unwrap_or_default().to_owned()
+    }
+}
+
+/// One of the extension's pages.
+pub(crate) struct ExtensionView {
+    client: CdpClient,
+    session: String,
+}
+
+impl ExtensionView {
+    /// The popup, opened as the toolbar's button does, over the tab in front.
+    pub(crate) fn popup(browser: &Chromium) -> Self {
+        let mut worker = ExtensionWorker::of(browser);
+        let opened = "chrome.windows.getAll({windowTypes: ['normal']})\
+            .then(([first]) => chrome.windows.update(first.id, {focused: true}))\
+            .then(() => chrome.action.openPopup()).then(() => '', String)";
+        // A window that has just come up is not active at once.
+        let told = find_eventually(20, || (worker.evaluate(opened) == "").then_some(()));
+        assert!(told.is_some(), "the popup opens");
+        Self::attached(worker.client, "popup/popup.html")
+    }
+
+    /// The options page, in a window of its own.
+    pub(crate) fn options(browser: &Chromium) -> Self {
+        Self::options_at(browser, "")
+    }
+
+    /// The options page, by an address that has more to it.
+    pub(crate) fn options_at(browser: &Chromium, query: &str) -> Self {
+        let mut client = CdpClient::connect(&browser.websocket());
+        let path = format!("options/options.html{query}");
+        client.call(
+            "Target.createTarget",
+            json!({"url": format!("{ORIGIN}{path}"), "newWindow": true}),
+            None,
+        );
+        Self::attached(client, &path)
+    }
+
+    fn attached(mut client: CdpClient, path: &str) -> Self {
+        let target = await_target(&mut client, &format!("{ORIGIN}{path}"));
+        let session = client.attach(&target);
+        Self { client, session }
+    }
+
+    pub(crate) fn evaluate(&mut self, expression: &str) -> Value {
+        self.client.evaluate(expression, &self.session)
+    }
+
+    /// What is to be read on it.
+    pub(crate) fn text(&mut self) -> String {
+        self.evaluate("document.body.innerText").as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Waits until something is to be read on it.
+    pub(crate) fn shows(&mut self, wanted: &str) {
+        let mut last = String::new();
+        let shown = find_eventually(20, || {
+            last = self.text();
+            last.contains(wanted).then_some(())
+        });
+        assert!(shown.is_some(), "{wanted:?} is not to be read: {last}");
+    }
+
+    /// Waits until something is not to be read on it any more.
+    pub(crate) fn shows_no_more(&mut self, unwanted: &str) {
+        let gone = find_eventually(20, || (!self.text().contains(unwanted)).then_some(()));
+        assert!(gone.is_some(), "{unwanted:?} is still to be read: {}", self.text());
+    }
+
+    /// Presses what has this text with a pointer, once it can be pressed and stays where it is.
+    pub(crate) fn press(&mut self, text: &str) {
+        let find = format!(
+            "(() => {{\
+               const fits = (one) => one.textContent.trim().startsWith({text:?}) && !one.disabled;\
+               const found = [...document.querySelectorAll('button, summary, label')].find(fits);\
+               if (!found) return null;\
+               found.scrollIntoView({{block: 'center'}});\
+               const {{x, y, width, height}} = found.getBoundingClientRect();\
+               const before = window.pressedAt;\
+               window.pressedAt = width > 0 ? [x + width / 2, y + height / 2] : null;\
+               return String(before) === String(window.pressedAt) ? window.pressedAt : null;\
+             }})()"
+        );
+        let place = find_eventually(20, || Some(self.evaluate(&find)).filter(Value::is_array));
+        let place = place.unwrap_or_else(|| panic!("nothing says {text:?}: {}", self.text()));
+        for kind in ["mousePressed", "mouseReleased"] {
+            let event =
+                json!({"type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1});
+            self.client.call("Input.dispatchMouseEvent", event, Some(&self.session));
+        }
+    }
+
+    /// Has it take keys as a page in front does.
+    pub(crate) fn take_keys(&mut self) {
+        let on = json!({"enabled": true});
+        self.client.call("Emulation.setFocusEmulationEnabled", on, Some(&self.session));
+    }
+
+    /// Presses a key and lets it go.
+    pub(crate) fn key(&mut self, key: &str) {
+        let (code, number, text) = match key {
+            "Tab" => ("Tab", 9, ""),
+            "Enter" => ("Enter", 13, "\r"),
+            " " => ("Space", 32, " "),
+            "ArrowDown" => ("ArrowDown", 40, ""),
+            "ArrowUp" => ("ArrowUp", 38, ""),
+            other => panic!("{other} is not known here"),
+        };
+        for kind in ["keyDown", "keyUp"] {
+            let mut event = json!({"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number});
+            if kind == "keyDown" && !text.is_empty() {
+                event["text"] = json!(text);
+            }
+            self.client.call("Input.dispatchKeyEvent", event, Some(&self.session));
+        }
+    }
+
+    /// Types into what a selector names.
+    pub(crate) fn type_into(&mut self, selector: &str, text: &str) {
+        self.evaluate(&format!("document.querySelector({selector:?}).focus()"));
+        self.client.call("Input.insertText", json!({"text": text}), Some(&self.session));
+    }
+}
+
+/// Reloads the extension where its user does, on the page of extensions. Chrome keeps one from a folder only for who
+/// has developer mode on, as everybody has who loaded one there.
+pub(crate) fn reload_extension(browser: &Chromium) {
+    let mut client = CdpClient::connect(&browser.websocket());
+    let page = client.call("Target.createTarget", json!({"url": "chrome://extensions/"}), None);
+    let target = page["targetId"].as_str().expect("a target").to_owned();
+    let session = client.attach(&target);
+    let ready = "document.readyState === 'complete' && typeof chrome.developerPrivate?.reload === 'function'";
+    let is_ready = find_eventually(20, || (client.evaluate(ready, &session) == true).then_some(()));
+    assert!(is_ready.is_some(), "the page of extensions does not load");
+    let id = ORIGIN.split('/').nth(2).expect("an id");
+    let reload = format!(
+        "chrome.developerPrivate.updateProfileConfiguration({{inDeveloperMode: true}})\
+         .then(() => chrome.developerPrivate.reload({id:?}, {{failQuietly: true}})).then(() => '', String)"
+    );
+    assert_eq!(client.evaluate(&reload, &session), "");
+    client.call("Target.closeTarget", json!({"targetId": target}), None);
+}
+
+fn await_target(client: &mut CdpClient, url: &str) -> String {
+    let found = find_eventually(30, || find_target(client, url));
+    found.unwrap_or_else(|| panic!("there is no {url}"))
+}
+
+fn find_target(client: &mut CdpClient, url: &str) -> Option<String> {
+    let targets = client.call("Target.getTargets", json!({}), None);
+    let fits = |target: &&Value| target["url"] == url && target["type"] != "tab";
+    let target = targets["targetInfos"].as_array()?.iter().find(fits)?;
+    target["targetId"].as_str().map(str::to_owned)
+}

@@ -1,0 +1,121 @@
+//! A fake daemon that knows the key and sends any request to the extension.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use tabwire_extension::proof::{Handshake, PairingKey, Side};
+
+use crate::own_browser::driving::leave_handshake;
+use crate::support::rogue_daemon::{Squatted, take_visitor};
+use crate::support::wait::eventually;
+use crate::support::world::World;
+
+/// A daemon that the extension has let in.
+pub(crate) struct PlayedDaemon {
+    pub(crate) line: Squatted,
+    last: u64,
+}
+
+impl PlayedDaemon {
+    /// Ends the world's daemon and takes its place; gives also how the browser stands, and a file to remove later.
+    pub(crate) fn replace(world: &World) -> (Self, Value, PathBuf) {
+        world.run(&["daemon", "stop"]).succeeded();
+        let handshake = world.runtime().join("handshake.json");
+        eventually("the daemon's file is gone", 10, || !handshake.exists());
+        let key = fs::read_to_string(world.home().join("state/extension-key")).expect("a key");
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let stale = leave_handshake(world, listener.local_addr().expect("an address").port());
+        let (daemon, present) = Self::greet(&listener, &key);
+        (daemon, present, stale)
+    }
+
+    /// Takes the extension in; gives also how its browser stands.
+    fn greet(listener: &TcpListener, key: &str) -> (Self, Value) {
+        let key = PairingKey::find(key.trim()).expect("a key");
+        let mut line = take_visitor(listener);
+        let hello = line.next().expect("a greeting")["hello"].take();
+        let text = |name: &str| hello[name].as_str().expect("a text");
+        let daemon_nonce = "0f".repeat(32);
+        let greeting = Handshake {
+            install: text("install"),
+            extension_nonce: text("nonce"),
+            daemon_nonce: &daemon_nonce,
+        };
+        let proof = key.proof(Side::Daemon, &greeting);
+        line.say(&json!({"challenge": {"nonce": daemon_nonce, "proof": proof}}));
+        let shown = line.next().expect("a proof");
+        assert!(key.verify(Side::Extension, &greeting, shown["proof"].as_str().expect("a text")));
+        line.say(&json!({"welcome": {"version": "0.0.0"}}));
+        let present = line.next().expect("how it stands");
+        (Self { line, last: 0 }, present["data"].clone())
+    }
+
+    pub(crate) fn ask(&mut self, name: &str, with: &Value) -> u64 {
+        self.last += 1;
+        self.line.say(&json!({"id": self.last, "command": name, "params": with}));
+        self.last
+    }
+
+    /// Reads up to an answer; gives all that was read, that answer last.
+    pub(crate) fn read_to(&mut self, id: u64) -> Vec<Value> {
+        let mut read = Vec::new();
+        loop {
+            let message = self.line.next().expect("the extension stays");
+            let is_it = message["id"] == id;
+            read.push(message);
+            if is_it {
+                return read;
+            }
+        }
+    }
+
+    /// Asks and gives the whole answer.
+    pub(crate) fn answer(&mut self, name: &str, with: &Value) -> Value {
+        let id = self.ask(name, with);
+        self.read_to(id).pop().expect("an answer")
+    }
+
+    /// Sends a command to a tab and gives the code of its refusal; nothing when it was carried out.
+    pub(crate) fn refusal(&mut self, tab: &Value, method: &str, params: &Value) -> Option<String> {
+        let answer = self.answer("send", &command(tab, method, params));
+        answer["error"]["code"].as_str().map(str::to_owned)
+    }
+
+    /// Sends a command to a tab and gives its result.
+    pub(crate) fn send(&mut self, tab: &Value, method: &str, params: &Value) -> Value {
+        self.call("send", &command(tab, method, params))
+    }
+
+    /// Reads up to an event of a page.
+    pub(crate) fn wait_for_event(&mut self, method: &str) -> Value {
+        loop {
+            let message = self.line.next().expect("the extension stays");
+            if message["method"] == method {
+                return message;
+            }
+        }
+    }
+
+    /// Reads until the debugger is off a tab; gives the reason.
+    pub(crate) fn wait_for_detached(&mut self, tab: &Value) -> String {
+        loop {
+            let message = self.line.next().expect("the extension stays");
+            if message["event"] == "detached" && message["data"]["tab"] == *tab {
+                return message["data"]["reason"].as_str().expect("a reason").to_owned();
+            }
+        }
+    }
+
+    pub(crate) fn call(&mut self, name: &str, with: &Value) -> Value {
+        let id = self.ask(name, with);
+        let mut answer = self.read_to(id).pop().expect("an answer");
+        assert!(answer.get("result").is_some(), "{name}: {answer}");
+        answer["result"].take()
+    }
+}
+
+pub(crate) fn command(tab: &Value, method: &str, params: &Value) -> Value {
+    json!({"tab": tab, "method": method, "params": params})
+}

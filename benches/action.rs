@@ -55,15 +55,15 @@ impl RawPage {
         if let Some(world) = world {
             params["contextId"] = json!(world);
         }
-        let answer = self.session.send("Runtime.evaluate", &params, LIMIT).await.expect("an answer");
-        answer.to::<Value>().expect("JSON")["result"]["value"].clone()
+        let response = self.session.send("Runtime.evaluate", &params, LIMIT).await.expect("an answer");
+        response.to::<Value>().expect("JSON")["result"]["value"].clone()
     }
 
     async fn call(&self, function: &str, argument: &Value) -> Value {
-        let answer =
+        let response =
             self.evaluate(&format!("tabwire.run(\"{function}\", {argument})"), Some(self.world)).await;
-        assert!(answer["failure"].is_null(), "{function}: {answer}");
-        answer["ok"].clone()
+        assert!(response["failure"].is_null(), "{function}: {response}");
+        response["ok"].clone()
     }
 
     async fn snapshot(&self) {

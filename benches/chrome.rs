@@ -1,4 +1,4 @@
-//! `tabwire chrome` against the browser that it stands in for: launch to first answer, round trips, and a live browser
+//! `tabwire chrome` against the browser that it stands in for: launch to first response, round trips, and a live browser
 //! used again, all by pipe, in turns.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
@@ -39,10 +39,10 @@ struct Launched {
 }
 
 impl Launched {
-    /// Starts it and waits for its first answer.
+    /// Starts it and waits for its first response.
     async fn start(mut command: Command, profile: &Path, tasks: &TaskGroup) -> Self {
         let (commands, to_browser) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
-        let (from_browser, answers) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
+        let (from_browser, responses) = pipe_with(PipeFlags::CLOEXEC).expect("a pipe");
         let child = command
             .args(FLAGS)
             .arg(format!("--user-data-dir={}", profile.display()))
@@ -51,7 +51,7 @@ impl Launched {
             .stderr(Stdio::null())
             .fd_mappings(vec![
                 FdMapping { parent_fd: commands, child_fd: 3 },
-                FdMapping { parent_fd: answers, child_fd: 4 },
+                FdMapping { parent_fd: responses, child_fd: 4 },
             ])
             .expect("mapped")
             .spawn()
@@ -67,7 +67,11 @@ impl Launched {
     async fn page(&self) -> CdpSession {
         let browser = self.connection.browser();
         let ask = async |method, params: Value| -> Value {
-            browser.send(method, &params, DEADLINE).await.and_then(|answer| answer.to()).expect("an answer")
+            browser
+                .send(method, &params, DEADLINE)
+                .await
+                .and_then(|response| response.to())
+                .expect("an answer")
         };
         let created = ask("Target.createTarget", json!({"url": "about:blank"})).await;
         let target = TargetId::new(created["targetId"].as_str().expect("an id"));

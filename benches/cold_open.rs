@@ -1,4 +1,4 @@
-//! A cold `tabwire open` of the demo page, over the time a bare headless browser needs to answer its first command.
+//! A cold `tabwire open` of the demo page, over the time a bare headless browser needs to respond its first command.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! What MCP adds: the same action as a tool call and as a request to the daemon, in turns; how long a client waits for
-//! its first answer compared with an empty process; and what the process between them weighs while nothing happens.
+//! its first response compared with an empty process; and what the process between them weighs while nothing happens.
 #![expect(clippy::print_stdout, reason = "a bench prints its table")]
 
 use std::io::{Read, Write};
@@ -29,10 +29,10 @@ fn ask_daemon(socket: &PathBuf, tab: &str, action: &str, params: &Value) -> Dura
         body.len()
     );
     stream.write_all(request.as_bytes()).expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
+    let mut response = String::new();
+    stream.read_to_string(&mut response).expect("it answers");
     let taken = before.elapsed();
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     taken
 }
 
@@ -82,7 +82,7 @@ fn calls(world: &TabwireWorld) {
     println!("idle: {} KiB (its proportional share)", proportional_kib(client.id()));
 }
 
-/// From the start of the process to its first answer, with a daemon there and without one.
+/// From the start of the process to its first response, with a daemon there and without one.
 fn starts(world: &TabwireWorld) {
     let directory = tempfile::tempdir().expect("a directory");
     let program = empty_program(directory.path());

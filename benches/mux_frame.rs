@@ -40,8 +40,8 @@ fn ready() -> Mux {
             } else {
                 "{}".to_owned()
             };
-            let answer = format!(r#"{{"id":{},"result":{result}{suffix}}}"#, command["id"]);
-            mux.from_browser(BytesMut::from(answer.as_bytes()), now);
+            let response = format!(r#"{{"id":{},"result":{result}{suffix}}}"#, command["id"]);
+            mux.from_browser(BytesMut::from(response.as_bytes()), now);
         }
     }
     let root = format!("{:032X}", 2);
@@ -108,18 +108,18 @@ fn main() {
                     _ => None,
                 })
                 .expect("forwarded");
-            let answer = padded(
+            let response = padded(
                 &format!(r#"{{"id":{id},"result":{{"value":""#),
                 &format!(r#""}},"sessionId":"{page}"}}"#),
                 size,
             );
-            mux.from_browser(BytesMut::from(answer.as_bytes()), now);
+            mux.from_browser(BytesMut::from(response.as_bytes()), now);
             black_box(mux.take_outputs());
         });
         let build = per_round(rounds, |round| {
             let head = format!(r#"{{"id":{round},"result":{{"value":""#);
-            let answer = padded(&head, &format!(r#""}},"sessionId":"{page}"}}"#), size);
-            drop(black_box(BytesMut::from(answer.as_bytes())));
+            let response = padded(&head, &format!(r#""}},"sessionId":"{page}"}}"#), size);
+            drop(black_box(BytesMut::from(response.as_bytes())));
             drop(black_box(BytesMut::from(command.as_bytes())));
         });
         println!(

@@ -277,7 +277,7 @@ async fn floods(line: &str, client: &Connection, user: &Connection) {
     ask(&client.browser(), "Target.closeTarget", json!({"targetId": target})).await;
 }
 
-/// How long it takes from the news of a tab to the first answer out of it.
+/// How long it takes from the news of a tab to the first response out of it.
 async fn lazy_and_eager(client: &Connection, worker: &CdpSession) {
     let list: Vec<String> =
         SETTING_UP.iter().map(|(method, params)| format!("[{method:?}, {params}]")).collect();

@@ -36,7 +36,11 @@ impl Page {
     }
 
     async fn send(&self, method: &'static str, params: &Value) -> Value {
-        self.session.send(method, params, DEADLINE).await.and_then(|answer| answer.to()).expect("an answer")
+        self.session
+            .send(method, params, DEADLINE)
+            .await
+            .and_then(|response| response.to())
+            .expect("an answer")
     }
 
     async fn open(&mut self, url: &str) {
@@ -53,15 +57,15 @@ impl Page {
         let params = json!({
             "expression": "tabwire.run('snapshot', {})", "contextId": self.world, "returnByValue": true,
         });
-        let answer = self.send("Runtime.evaluate", &params).await;
-        serde_json::from_str(answer["result"]["value"]["ok"].as_str().expect("an answer")).expect("JSON")
+        let response = self.send("Runtime.evaluate", &params).await;
+        serde_json::from_str(response["result"]["value"]["ok"].as_str().expect("an answer")).expect("JSON")
     }
 
     /// The accessibility tree as it comes, not even read.
     async fn tree(&self) -> usize {
-        let answer =
+        let response =
             self.session.send("Accessibility.getFullAXTree", &json!({}), DEADLINE).await.expect("a tree");
-        answer.bytes().len()
+        response.bytes().len()
     }
 }
 

@@ -31,8 +31,8 @@ function common(address) {
     ['screenshot', async (page) => { await page.goto(address('a', '/plain')); const shot = Buffer.from(await page.screenshot()); return [shot.readUInt32BE(16), shot.readUInt32BE(20)]; }],
     ['a dialog', async (page) => {
       const seen = new Promise((resolve) => page.once('dialog', async (dialog) => { await dialog.accept('typed'); resolve([dialog.type(), dialog.message()]); }));
-      const answer = await page.evaluate('prompt("why?", "d")');
-      return [answer, ...await seen];
+      const response = await page.evaluate('prompt("why?", "d")');
+      return [response, ...await seen];
     }],
     ['console', async (page) => {
       const seen = new Promise((resolve) => page.once('console', (message) => resolve([message.type(), message.text()])));

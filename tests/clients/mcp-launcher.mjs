@@ -42,7 +42,7 @@ createInterface({ input: server.stdout }).on('line', (line) => {
 function request(method, params) {
   const id = ++last;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`${method}: no answer`)), STEP_MILLISECONDS);
+    const timer = setTimeout(() => reject(new Error(`${method}: no response`)), STEP_MILLISECONDS);
     waiting.set(id, (message) => { clearTimeout(timer); resolve(message); });
     server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
   });

@@ -49,8 +49,8 @@ export const pageOperations = [
   { name: 'evaluate in parallel', async run(world) {
     const page = await world.page('/plain');
     const numbers = Array.from({ length: 20 }, (_, index) => index);
-    const answers = await Promise.all(numbers.map((number) => page.evaluate((value) => value * 2, number)));
-    assert.deepEqual(answers, numbers.map((number) => number * 2));
+    const responses = await Promise.all(numbers.map((number) => page.evaluate((value) => value * 2, number)));
+    assert.deepEqual(responses, numbers.map((number) => number * 2));
   } },
   { name: 'pages in parallel', async run(world) {
     const pages = await Promise.all(['/plain', '/form', '/media'].map((path) => world.page(path)));

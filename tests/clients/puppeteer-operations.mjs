@@ -151,7 +151,7 @@ export const operations = [
     assert.equal(dialog.type(), 'beforeunload');
     await Promise.all([nextEvent(page, 'close'), dialog.accept()]);
   } },
-  { name: 'interception answers', async run(world) {
+  { name: 'interception responses', async run(world) {
     const token = world.token();
     const page = await intercepted(world, (request) => request.respond({ status: 203, body: token }));
     assert.equal(await page.evaluate(() => viaFetch('x')), `203 ${token}`);

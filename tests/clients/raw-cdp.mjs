@@ -11,14 +11,14 @@ import { websocketAddress } from './devtools-endpoint.mjs';
 import { OperationRunner } from './operation-runner.mjs';
 import { SeededRandom } from './seeded-random.mjs';
 
-const ANSWER_MILLISECONDS = 8_000;
+const RESPONSE_MILLISECONDS = 8_000;
 const SESSION_NOT_FOUND = -32001;
 
-/** One websocket; every answer and event it got is kept, so that a stray one is noticed. */
+/** One websocket; every response and event it got is kept, so that a stray one is noticed. */
 class RawClient {
   static async connect(endpoint) {
     const client = new RawClient();
-    client.socket = new WebSocket(await websocketAddress(endpoint), { perMessageDeflate: false, handshakeTimeout: ANSWER_MILLISECONDS });
+    client.socket = new WebSocket(await websocketAddress(endpoint), { perMessageDeflate: false, handshakeTimeout: RESPONSE_MILLISECONDS });
     client.socket.on('message', (data) => client.receive(JSON.parse(data)));
     await new Promise((resolve, reject) => client.socket.once('open', resolve).once('error', reject));
     return client;
@@ -45,10 +45,10 @@ class RawClient {
     return waiting.resolve(message);
   }
 
-  /** Sends a command with this id and gives the whole answer, errors included. */
+  /** Sends a command with this id and gives the whole response, errors included. */
   ask(id, method, params = {}, sessionId = undefined) {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer to ${method}`)), ANSWER_MILLISECONDS);
+      const timer = setTimeout(() => reject(new Error(`no response to ${method}`)), RESPONSE_MILLISECONDS);
       this.waiting.set(`${sessionId ?? ''}/${id}`, { resolve, timer });
       this.socket.send(JSON.stringify({ id, method, params, sessionId }));
     });
@@ -56,15 +56,15 @@ class RawClient {
 
   /** Sends a command and gives its result; an error is thrown. */
   async call(method, params, sessionId) {
-    const answer = await this.ask(++this.last, method, params, sessionId);
-    if (answer.error) throw new Error(`${method}: ${answer.error.message}`);
-    return answer.result;
+    const response = await this.ask(++this.last, method, params, sessionId);
+    if (response.error) throw new Error(`${method}: ${response.error.message}`);
+    return response.result;
   }
 
   async evaluate(expression, sessionId, id = ++this.last) {
-    const answer = await this.ask(id, 'Runtime.evaluate', { expression, returnByValue: true }, sessionId);
-    if (answer.error) throw new Error(answer.error.message);
-    return answer.result.result.value;
+    const response = await this.ask(id, 'Runtime.evaluate', { expression, returnByValue: true }, sessionId);
+    if (response.error) throw new Error(response.error.message);
+    return response.result.result.value;
   }
 
   /** Makes a page and attaches to it. */
@@ -134,7 +134,7 @@ const checks = [
     const session = await first.ask(++first.last, 'Runtime.evaluate', { expression: '1' }, 'NO-SUCH-SESSION');
     assert.equal(session.error.code, SESSION_NOT_FOUND);
   } },
-  { name: 'no stray answers', async run() {
+  { name: 'no stray responses', async run() {
     assert.deepEqual([first.strays, second.strays, first.waiting.size, second.waiting.size], [[], [], 0, 0]);
   } },
 ];

@@ -84,7 +84,7 @@ try {
     await client.click(other);
     assert.equal(await client.text(other, '#output'), '1');
   });
-  await runner.run('every frame is known with the first answer', '-', async () => {
+  await runner.run('every frame is known with the first response', '-', async () => {
     const [page] = on('/frames/mix');
     assert.equal(await page.evaluate(() => document.title), 'Frames of every kind');
     const heading = (frame) => frame.evaluate(() => document.querySelector('h3')?.textContent ?? '');

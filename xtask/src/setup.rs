@@ -42,12 +42,12 @@ impl Consent {
             return true;
         }
         eprint!("{question} [Y/n] ");
-        let mut answer = String::new();
+        let mut response = String::new();
         let flushed = std::io::stderr().flush();
-        if flushed.is_err() || std::io::stdin().read_line(&mut answer).is_err() {
+        if flushed.is_err() || std::io::stdin().read_line(&mut response).is_err() {
             return false;
         }
-        matches!(answer.trim().to_lowercase().as_str(), "" | "y" | "yes")
+        matches!(response.trim().to_lowercase().as_str(), "" | "y" | "yes")
     }
 }
 

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 /// Longest line a control connection may send to a keeper or get back.
 ///
-/// A claim or note is under 1 KiB; the answer with the browser's stderr is the
+/// A claim or note is under 1 KiB; the response with the browser's stderr is the
 /// largest, and JSON escaping can make it six times as long as the ring.
 pub const CONTROL_LINE_BYTES: usize = 64 * 1024;
 
 /// Longest answer a keeper sends: an escaped stderr ring and its frame.
-pub const CONTROL_ANSWER_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
+pub const CONTROL_RESPONSE_BYTES: usize = 6 * STDERR_RING_BYTES + 4096;
 
 /// Control connections a keeper serves at once; more are refused as busy.
 ///
@@ -27,7 +27,7 @@ pub const KEEP_REQUEST_BYTES: usize = 64 * 1024;
 /// Most entries of a descriptor directory one sweep looks at.
 pub const SWEEP_ENTRIES: usize = 4096;
 
-/// How long a browser may take from exec to its first answer on the pipe.
+/// How long a browser may take from exec to its first response on the pipe.
 ///
 /// A cold start on a busy two-core machine was measured at under 4 s; slow
 /// disks and first runs after an update take longer.
@@ -48,7 +48,7 @@ pub const VERIFY_GONE: Duration = Duration::from_secs(5);
 /// Pause between two looks at something that has no event to wait for.
 pub const RECHECK: Duration = Duration::from_millis(20);
 
-/// How long a sweep waits for a keeper to answer `hello`.
+/// How long a sweep waits for a keeper to respond `hello`.
 pub const SWEEP_HELLO: Duration = Duration::from_secs(3);
 
 /// Longest unix socket path every supported system can bind (macOS has 104 with the NUL).

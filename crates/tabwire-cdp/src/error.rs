@@ -76,7 +76,7 @@ pub enum CdpError {
         /// The browser's further data, as JSON text.
         data: Option<String>,
     },
-    /// The answer cannot be read as what was expected.
+    /// The response cannot be read as what was expected.
     #[error("the answer to {method} cannot be read: {detail}")]
     Malformed {
         /// The method or event concerned.

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 /// Largest message exchanged with a browser: 256 MiB.
 ///
-/// Heap snapshots, traces and full-page pictures pass 100 MB; above this the frame is refused and the
+/// Heap snapshots, traces and full-page images pass 100 MB; above this the frame is refused and the
 /// connection lives on where the transport allows it (F14).
 pub const BROWSER_MESSAGE_CEILING: usize = 256 * 1024 * 1024;
 
 /// Largest message a client may send us: 64 MiB, which no sane command reaches.
 pub const CLIENT_MESSAGE_CEILING: usize = 64 * 1024 * 1024;
 
-/// How long a command waits for its answer unless the caller says otherwise: 30 s.
+/// How long a command waits for its response unless the caller says otherwise: 30 s.
 pub const COMMAND_DEADLINE: Duration = Duration::from_secs(30);
 
 /// How long opening a websocket may take, name lookup and TLS included: 10 s.
@@ -64,7 +64,7 @@ pub const EVENT_COPY_LIMIT: usize = 16 * 1024;
 pub const HEARTBEAT_SILENCE: Duration = Duration::from_secs(5);
 
 /// How long a heartbeat waits for any sign of life: 8 s, so that a lost link is found within 15 s (F03).
-pub const HEARTBEAT_ANSWER: Duration = Duration::from_secs(8);
+pub const HEARTBEAT_RESPONSE: Duration = Duration::from_secs(8);
 
 /// How long aborted tasks are given to unwind at shutdown: 1 s.
 pub const ABORT_GRACE: Duration = Duration::from_secs(1);

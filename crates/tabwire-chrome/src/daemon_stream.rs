@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tabwire_api::api::{
-    CHROME_UPGRADE, ChromeOpened, ChromeOpening, ChromeWord, ErrorAnswer, SOCKET_HOST, VERSION_HEADER,
+    CHROME_UPGRADE, ChromeOpened, ChromeOpening, ChromeWord, ErrorResponse, SOCKET_HOST, VERSION_HEADER,
 };
 use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
 
@@ -136,8 +136,8 @@ impl DaemonStream {
     fn refusal(&mut self) -> RequestError {
         // The daemon keeps the connection open, so there is no end of file. Its body is one JSON object of depth two.
         let body = self.read_until(b"}}").ok().flatten().unwrap_or_default();
-        match serde_json::from_slice::<ErrorAnswer>(&body) {
-            Ok(ErrorAnswer { error }) => RequestError::from_failure(error),
+        match serde_json::from_slice::<ErrorResponse>(&body) {
+            Ok(ErrorResponse { error }) => RequestError::from_failure(error),
             Err(_) => RequestError::Failed(broken(&io::ErrorKind::InvalidData.into())),
         }
     }

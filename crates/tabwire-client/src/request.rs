@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use tabwire_api::api::{ErrorAnswer, SOCKET_HOST, VERSION_HEADER};
+use tabwire_api::api::{ErrorResponse, SOCKET_HOST, VERSION_HEADER};
 use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
 use tabwire_browser::limits::SOCKET_PATH_BYTES;
 
@@ -169,7 +169,7 @@ fn parse_response(mut response: Vec<u8>) -> Result<String, RequestError> {
     if status == 200 {
         return String::from_utf8(body).map_err(|_| incomplete());
     }
-    let failure = serde_json::from_slice::<ErrorAnswer>(&body).map_err(|_| incomplete())?.error;
+    let failure = serde_json::from_slice::<ErrorResponse>(&body).map_err(|_| incomplete())?.error;
     Err(RequestError::from_failure(failure))
 }
 

@@ -32,7 +32,7 @@ pub struct DaemonConfig {
     pub linger: Option<Duration>,
     /// Whether an audit log is written.
     pub audit_log: bool,
-    /// How long to wait for the lock of a daemon that does not answer.
+    /// How long to wait for the lock of a daemon that does not respond.
     pub lock_timeout: Duration,
     /// How long to stay idle before the exit.
     pub idle_exit: Duration,

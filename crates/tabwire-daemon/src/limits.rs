@@ -46,7 +46,7 @@ pub const DRAIN_DEADLINE: Duration = Duration::from_secs(10);
 /// How long the daemon stays without a browser and without a client.
 pub const IDLE_EXIT: Duration = Duration::from_secs(600);
 
-/// How long the user has to answer an approval request. Then it is denied.
+/// How long the user has to respond an approval request. Then it is denied.
 pub const APPROVAL_DEADLINE: Duration = Duration::from_secs(60);
 
 /// Approval requests that may wait at once.

@@ -10,7 +10,7 @@ use tabwire_api::{ErrorCode, Failure};
 /// What a file that the engine makes is for; it decides the directory and the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileKind {
-    /// A picture of a page.
+    /// An image of a page.
     Screenshot,
     /// A page in print.
     Pdf,
@@ -20,13 +20,13 @@ pub enum FileKind {
     Har,
     /// A record of what the browser did.
     Trace,
-    /// A moving picture of a page.
+    /// A moving image of a page.
     Recording,
     /// Evidence of what an action did.
     Capture,
     /// Cookies and storage.
     State,
-    /// The body of a request or an answer.
+    /// The body of a request or a response.
     Body,
 }
 

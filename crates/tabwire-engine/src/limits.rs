@@ -26,7 +26,7 @@ pub const CONSOLE_ENTRIES: usize = 500;
 /// Characters of one console line that are kept.
 pub const CONSOLE_CHARACTERS: usize = 2_000;
 
-/// How much longer than a wait inside the page its answer is waited for, so that the page can say why it failed.
+/// How much longer than a wait inside the page its response is waited for, so that the page can say why it failed.
 pub const PAGE_GRACE: Duration = Duration::from_secs(2);
 
 /// How long an action's answer waits for a page that is loading because of it.
@@ -42,26 +42,26 @@ pub const KEYS_AT_ONCE: usize = 64;
 pub const KEY_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a box that was clicked may take to show that it is ticked.
-pub const TICK_PATIENCE: Duration = Duration::from_millis(1_500);
+pub const TICK_TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// How long the browser may take to hand over a drag that the page has begun.
-pub const DRAG_PATIENCE: Duration = Duration::from_secs(2);
+pub const DRAG_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Moves that a drag is made of, so that what lies between is passed as by a hand.
 pub const DRAG_STEPS: u8 = 10;
 
 /// How long a link that was clicked for a new tab may take to open it.
-pub const NEW_TAB_PATIENCE: Duration = Duration::from_secs(3);
+pub const NEW_TAB_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How long the browser may take to send the mouse to a frame that has just been scrolled into view.
-pub const REACH_PATIENCE: Duration = Duration::from_secs(2);
+pub const REACH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The same for the page itself, which gets what is sent to it in any case unless a frame of another origin does.
-pub const REACH_MAIN_PATIENCE: Duration = Duration::from_millis(250);
+pub const REACH_MAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// How long a page that is on its way to another document is given to get there before something on it is pressed that
 /// a ref stood for: what is pressed in that moment may go to the other document.
-pub const LEAVE_PATIENCE: Duration = Duration::from_millis(250);
+pub const LEAVE_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Pause between two looks at whether it got there.
 pub const LEAVE_LOOK: Duration = Duration::from_millis(5);
@@ -70,10 +70,10 @@ pub const LEAVE_LOOK: Duration = Duration::from_millis(5);
 pub const REACH_LOOK: Duration = Duration::from_millis(50);
 
 /// How long a frame may take to say whether it saw it; one that runs no scripts never does.
-pub const REACH_ANSWER: Duration = Duration::from_millis(1_000);
+pub const REACH_RESPONSE: Duration = Duration::from_millis(1_000);
 
 /// How long a tap may take to become a click; a page that prevents it never gets one.
-pub const TAP_PATIENCE: Duration = Duration::from_millis(500);
+pub const TAP_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Characters a token is taken for when a budget is given in tokens.
 pub const CHARACTERS_PER_TOKEN: usize = 4;
@@ -90,7 +90,7 @@ pub const SNAPSHOT_SPACIOUS: usize = 3_000;
 /// Characters of a line on which several things stand.
 pub const SNAPSHOT_LINE: usize = 160;
 
-/// Levels of nesting that are told apart; what is deeper stands on the last one.
+/// Levels of nesting that are distinguished; what is deeper stands on the last one.
 pub const SNAPSHOT_DEPTH: u16 = 32;
 
 /// Characters of any one string of a page that are kept.
@@ -165,17 +165,17 @@ pub const DOWNLOAD_BEGINS: Duration = Duration::from_secs(10);
 /// Files that are given to a page at once.
 pub const UPLOAD_FILES: usize = 100;
 
-/// Characters of a page's text, Markdown or HTML that one answer has unless more are asked for.
+/// Characters of a page's text, Markdown or HTML that one response has unless more are asked for.
 pub const READING_CHARACTERS: usize = 40_000;
 
-/// Characters of a page's text, Markdown or HTML that one answer has at most.
+/// Characters of a page's text, Markdown or HTML that one response has at most.
 pub const READING_CHARACTERS_MOST: usize = 1_000_000;
 
-/// Links that one answer lists unless more are asked for.
+/// Links that one response lists unless more are asked for.
 pub const LINKS_LISTED: usize = 200;
 
-/// Lines of the console that one answer tells unless more are asked for; the newest ones.
-pub const CONSOLE_TOLD: usize = 100;
+/// Lines of the console that one response tells unless more are asked for; the newest ones.
+pub const CONSOLE_REPORTED: usize = 100;
 
 /// Requests of a page that are kept; older ones go first.
 pub const REQUEST_ENTRIES: usize = 1_000;
@@ -226,12 +226,12 @@ pub const ROUTE_BODY_BYTES: usize = 16 * 1024 * 1024;
 pub const FIRST_STEPS: Duration = Duration::from_millis(500);
 
 /// How long a change to a tab's network waits for processes that are on their way to another document.
-pub const SETTING_PATIENCE: Duration = Duration::from_secs(1);
+pub const SETTING_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Pixels of one side of a picture that is taken: what graphics cards and browsers can do.
+/// Pixels of one side of an image that is taken: what graphics cards and browsers can do.
 pub const CAPTURE_PIXELS: f64 = 16_384.0;
 
-/// CSS pixels of one side of a picture that is shrunk afterwards: of a larger one nothing could be read.
+/// CSS pixels of one side of an image that is shrunk afterwards: of a larger one nothing could be read.
 pub const CAPTURE_SHRUNK: f64 = 8_192.0;
 
 /// Bytes of a page in print.
@@ -249,7 +249,7 @@ pub const TRACE_BUFFER_KIB: u64 = 200 * 1024;
 pub const TRACE_SCRIPTS: usize = 1_000;
 
 /// Scripts that a trace's summary names: those that took longest.
-pub const TRACE_SCRIPTS_TOLD: usize = 5;
+pub const TRACE_SCRIPTS_REPORTED: usize = 5;
 
 /// How long gathering evidence of one action may take.
 pub const EVIDENCE_DEADLINE: Duration = Duration::from_secs(10);
@@ -269,20 +269,20 @@ pub const RECORDING_BYTES: u64 = 64 * 1024 * 1024;
 /// How long a recording may take before it ends by itself.
 pub const RECORDING_TIME: Duration = Duration::from_secs(600);
 
-/// The longest side of a recording's pictures, in pixels.
+/// The longest side of a recording's images, in pixels.
 pub const RECORDING_SIDE: u32 = 1_280;
 
-/// The shortest time between two pictures of a recording.
+/// The shortest time between two images of a recording.
 pub const RECORDING_GAP: Duration = Duration::from_millis(66);
 
-/// Pictures a second in a movie.
+/// Images a second in a movie.
 pub const RECORDING_RATE: u32 = 10;
 
-/// How long the start of a recording waits for its first picture.
+/// How long the start of a recording waits for its first image.
 pub const RECORDING_FIRST: Duration = Duration::from_secs(3);
 
 /// How long a tab may take to close before it is asked again.
-pub const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
+pub const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How many refs of a snapshot are offered for completion.
 pub const KNOWN_REFS: usize = 500;
@@ -296,8 +296,8 @@ pub const LOGIN_LOOK: Duration = Duration::from_millis(50);
 /// How many frames inside each other are followed to find the one that gets input.
 pub const FRAMES_DEEP: usize = 32;
 
-/// For how long pictures of a recording may still show a frame that is gone.
+/// For how long images of a recording may still show a frame that is gone.
 pub const PICTURE_AFTERGLOW: Duration = Duration::from_secs(1);
 
 /// Frames of a page that are listed.
-pub const FRAMES_TOLD: usize = 200;
+pub const FRAMES_REPORTED: usize = 200;

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::pin::Pin;
 
 use rmcp::model::{InputRequests, InputResponses};
-use tabwire_api::api::{ActionAnswer, ActionRequest};
+use tabwire_api::api::{ActionRequest, ActionResponse};
 use tabwire_api::{CallNumber, ClientName, Failure, Progress};
 
 use crate::call::approval;
 
-/// An answer that is waited for.
+/// A response that is waited for.
 pub type Answering<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Something that somebody has to allow before a call goes on.
@@ -42,7 +42,7 @@ pub trait Attendant: Send + Sync {
     /// The next thing that is asked.
     fn next(&self) -> Answering<'_, Asking>;
 
-    /// Hands an answer in; one that comes too late changes nothing.
+    /// Hands a response in; one that comes too late changes nothing.
     fn answer(&self, id: &str, permission: Permission);
 
     /// The question as clients are told it: whether something may be done, unless it is about something else.
@@ -59,14 +59,14 @@ pub trait Attendant: Send + Sync {
 
 /// Who runs actions: one for each client, told once who that is.
 pub trait Backend: std::fmt::Debug + Send + Sync + 'static {
-    /// Runs an action. Dropping the answer ends this call and no other.
+    /// Runs an action. Dropping the response ends this call and no other.
     fn act<'a>(
         &'a self,
         name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionAnswer, Failure>>;
+    ) -> Answering<'a, Result<ActionResponse, Failure>>;
 
-    /// Reads a picture that an action wrote.
+    /// Reads an image that an action wrote.
     fn picture<'a>(&'a self, path: &'a Path) -> Answering<'a, Result<Vec<u8>, Failure>>;
 
     /// The last rows of the journal that are about the session, as text.

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, PoisonError};
 
 use rmcp::model::Tool;
-use tabwire_api::api::{AnswerForm, McpOpening};
+use tabwire_api::api::{McpOpening, ResultForm};
 use tabwire_api::{ClientName, Failure};
 use tokio::sync::{Mutex, Semaphore, watch};
 
@@ -42,7 +42,7 @@ impl PendingNotice {
 pub struct Connection {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) tools: Arc<ToolSet>,
-    pub(crate) answers: AnswerForm,
+    pub(crate) answers: ResultForm,
     /// What is offered besides; nothing in the product.
     pub(crate) extras: Option<Arc<dyn Extras>>,
     pub(crate) truncated: TruncatedResults,
@@ -93,7 +93,7 @@ impl Connection {
         format!("{:016x}", hasher.finish())
     }
 
-    fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: AnswerForm) -> Self {
+    fn with(backend: Arc<dyn Backend>, tools: Arc<ToolSet>, answers: ResultForm) -> Self {
         let (call_permits, truncated) = (Semaphore::new(CALLS_AT_ONCE), TruncatedResults::default());
         let has_ended = watch::Sender::new(false);
         let (pending_notice, asking, waiting) =

@@ -18,7 +18,7 @@ pub const GUIDE: &str = "\
    download, errors. Do not sleep; use `wait_for` when something takes longer.
 4. See only what is new: `snapshot` true on a tool that acts, or `snapshot` with delta. On long pages use `snapshot`
    with within, interactive or from. `read_as_markdown` is the cheapest way to read an article, `get_text` a part.
-5. DIALOG_OPEN: answer with `dialog` before anything else.
+5. DIALOG_OPEN: response with `dialog` before anything else.
 6. Fill a form in one go with `fill_form`. What came of it is said; a value that did not stick is an error.
 7. You have tabs of your own; `tab` names another one of `tabs_list`. A screenshot is for looks: for acting, a snapshot
    is better and costs less.

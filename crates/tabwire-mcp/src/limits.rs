@@ -5,19 +5,19 @@ use std::time::Duration;
 /// Tokens that the list of usual tools may have, four bytes each; every conversation pays them.
 pub const LIST_TOKENS: usize = 4_000;
 
-/// Characters of one answer; the rest is kept, and handed out by its handle.
-pub const ANSWER_CHARACTERS: usize = 45_000;
+/// Characters of one response; the rest is kept, and handed out by its handle.
+pub const RESULT_CHARACTERS: usize = 45_000;
 
-/// Characters of a note behind an answer.
+/// Characters of a note behind a response.
 pub const NOTE_CHARACTERS: usize = 2_000;
 
 /// Answers that were cut and whose rest is kept for a connection; the oldest goes first.
-pub const KEPT_ANSWERS: usize = 16;
+pub const KEPT_RESPONSES: usize = 16;
 
 /// Characters of one kept answer; what is longer is cut for good, and that is said.
 pub const KEPT_CHARACTERS: usize = 2_000_000;
 
-/// Largest picture that is sent within an answer; a larger one is linked to.
+/// Largest image that is sent within a response; a larger one is linked to.
 pub const IMAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// Calls of one connection under way at once; more are refused with what to do.

@@ -102,8 +102,8 @@ impl Connection {
     async fn read_with(&self, name: &str) -> Result<String, Failure> {
         let all = if name == "console" { json!({"all": true}) } else { json!({}) };
         let request = ActionRequest { params: all, text: true, ..self.backend.request() };
-        let answer = self.backend.act(name, request).await?;
-        let text = answer.text.unwrap_or_default();
+        let response = self.backend.act(name, request).await?;
+        let text = response.text.unwrap_or_default();
         let text = ResultText::of_action(text);
         let stretch = self.truncated_results().first(text.body);
         let is_part = stretch.next.is_some();

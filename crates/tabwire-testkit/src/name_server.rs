@@ -50,7 +50,7 @@ impl NameServer {
             while !served.is_over.load(Ordering::Relaxed) {
                 let Ok((length, peer)) = socket.recv_from(&mut bytes) else { continue };
                 if let Some(answer) = served.answer(bytes.get(..length).unwrap_or_default()) {
-                    // Who does not wait for the answer asks again.
+                    // Who does not wait for the response asks again.
                     let _ = socket.send_to(&answer, peer);
                 }
             }
@@ -83,7 +83,7 @@ impl Drop for NameServer {
 }
 
 impl Told {
-    /// The answer to a message with one incoming; nothing for what is none.
+    /// The response to a message with one incoming; nothing for what is none.
     fn answer(&self, message: &[u8]) -> Option<Vec<u8>> {
         let (name, end) = read_name(message)?;
         let kind = u16::from_be_bytes([*message.get(end)?, *message.get(end + 1)?]);

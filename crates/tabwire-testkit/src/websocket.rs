@@ -26,7 +26,7 @@ pub(crate) enum FrameKind {
     Text = 0x1,
     /// A goodbye.
     Close = 0x8,
-    /// The answer to a ping.
+    /// The response to a ping.
     Pong = 0xA,
 }
 

@@ -217,7 +217,7 @@ async fn f03_a_stalled_proxy_keeps_the_socket_and_forwards_nothing_until_resumed
     proxy.stall();
     let held = get(port, "/plain");
     tokio::pin!(held);
-    // No answer however long one waits; the short wait only keeps the test short.
+    // No response however long one waits; the short wait only keeps the test short.
     assert!(timeout(Duration::from_millis(100), &mut held).await.is_err());
     proxy.resume();
     assert!(held.await.contains("Plain heading"));

@@ -146,8 +146,8 @@ class Markdown {
   inlineElement(element, seen, depth) {
     if (isCrossOriginFrame(element)) return ` ${framePlaceholder(element)} `;
     if (CONTROL_TAGS.has(element.localName)) return controlText(element, seen);
-    const picture = imageText(element, seen);
-    if (picture !== null) return picture;
+    const image = imageText(element, seen);
+    if (image !== null) return image;
     switch (element.localName) {
       case "br":
         return "\n";

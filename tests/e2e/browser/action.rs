@@ -62,9 +62,10 @@ pub(crate) fn act_in_batches(world: &World, site: &FixtureSite) {
         json!({"action": "eval", "params": {"expression": "document.querySelector('#output').textContent"}})
             .to_string(),
     ];
-    let answers = batch(world, &["batch"], &lines.join("\n"));
-    assert_eq!(answers.0, 2, "the last failure's code");
-    let codes: Vec<Option<&str>> = answers.1.iter().map(|answer| answer["error"]["code"].as_str()).collect();
+    let responses = batch(world, &["batch"], &lines.join("\n"));
+    assert_eq!(responses.0, 2, "the last failure's code");
+    let codes: Vec<Option<&str>> =
+        responses.1.iter().map(|response| response["error"]["code"].as_str()).collect();
     let expected = [
         None,
         Some("SELECTOR_NOT_FOUND"),
@@ -73,8 +74,11 @@ pub(crate) fn act_in_batches(world: &World, site: &FixtureSite) {
         Some("UNKNOWN_METHOD"),
         None,
     ];
-    assert_eq!(codes, expected, "{answers:?}");
-    assert!(answers.1[5]["result"]["value"].as_str().is_some_and(|text| text.contains('1')), "{answers:?}");
+    assert_eq!(codes, expected, "{responses:?}");
+    assert!(
+        responses.1[5]["result"]["value"].as_str().is_some_and(|text| text.contains('1')),
+        "{responses:?}"
+    );
     let bailed = batch(world, &["batch", "--bail"], &lines.join("\n"));
     assert_eq!((bailed.0, bailed.1.len()), (1, 2), "{bailed:?}");
 }
@@ -87,9 +91,9 @@ pub(crate) fn batch(world: &World, arguments: &[&str], input: &str) -> (i32, Vec
     stdin.write_all(input.as_bytes()).expect("written");
     drop(stdin);
     let outcome = wait(child, arguments);
-    let answers =
+    let responses =
         outcome.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON line")).collect();
-    (outcome.code, answers)
+    (outcome.code, responses)
 }
 
 #[test]
@@ -101,11 +105,14 @@ fn misspelt_parameters_and_actions_are_not_dropped_silently() {
         json!({"action": "click"}).to_string(),
         json!({"action": "click", "params": {"target": 3}}).to_string(),
     ];
-    let (_, answers) = batch(&world, &["batch"], &lines.join("\n"));
-    for answer in &answers {
-        assert_eq!(answer["error"]["code"], "BAD_ARGS", "{answer}");
+    let (_, responses) = batch(&world, &["batch"], &lines.join("\n"));
+    for response in &responses {
+        assert_eq!(response["error"]["code"], "BAD_ARGS", "{response}");
     }
-    assert!(answers[0]["error"]["hint"].as_str().is_some_and(|hint| hint.contains("target")), "{answers:?}");
+    assert!(
+        responses[0]["error"]["hint"].as_str().is_some_and(|hint| hint.contains("target")),
+        "{responses:?}"
+    );
     assert_eq!(world.run(&["click"]).code, 2);
     assert_eq!(world.run(&["clik", "e1"]).code, 2);
 }

@@ -9,8 +9,8 @@ use crate::support::either_browser::launched;
 use crate::support::fixture_site::FixtureSite;
 use crate::support::world::World;
 
-fn path_in(answer: &Value, name: &str) -> PathBuf {
-    PathBuf::from(answer["result"][name].as_str().unwrap_or_else(|| panic!("{name} in {answer}")))
+fn path_in(response: &Value, name: &str) -> PathBuf {
+    PathBuf::from(response["result"][name].as_str().unwrap_or_else(|| panic!("{name} in {response}")))
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_page_that_does_not_answer_times_out_with_4() {
     assert_eq!(world.run(&["eval", "1", "--tab", &tab]).succeeded().text(), "1", "another tab is unaffected");
     let pending = world.run(&["--json", "--timeout", "300ms", "eval", "await new Promise(() => {})"]);
     assert_eq!(pending.failure(), ("TIMEOUT".to_owned(), 4));
-    // What the browser never answers is remembered until its page goes.
+    // What the browser never responds is remembered until its page goes.
     for each in [stuck, tab] {
         world.run(&["close", "--tab", &each]).succeeded();
     }

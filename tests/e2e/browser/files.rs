@@ -22,10 +22,11 @@ fn t31_downloads_land_in_our_directory_or_where_they_were_wished_for() {
 pub(crate) fn download(world: &World, site: &FixtureSite) {
     world.open(&[&site.page("/downloads/routes")]);
     let downloads = world.home().canonicalize().expect("there").join("state/downloads");
-    let path_of = |answer: &serde_json::Value| Path::new(answer["path"].as_str().expect("a path")).to_owned();
+    let path_of =
+        |response: &serde_json::Value| Path::new(response["path"].as_str().expect("a path")).to_owned();
     let check = |arguments: &[&str], path: &Path, content: &str| {
-        let answer = world.json(&[&["download-file"], arguments].concat());
-        assert_eq!(path_of(&answer["result"]), path, "{arguments:?}");
+        let response = world.json(&[&["download-file"], arguments].concat());
+        assert_eq!(path_of(&response["result"]), path, "{arguments:?}");
         assert_eq!(fs::read_to_string(path).expect("written"), content, "{arguments:?}");
         assert_eq!(path.metadata().expect("there").mode() & 0o777, 0o600, "{arguments:?}");
     };

@@ -73,10 +73,11 @@ fn drive(port: u16, method: &str, path: &str, body: &Value) -> Value {
         "Host: 127.0.0.1:{port}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
         body.len()
     );
-    let (_, answer) = ask_with(port, method, path, &headers, &body);
-    let mut answer: Value = serde_json::from_str(&answer).unwrap_or_else(|_| panic!("{path}: {answer}"));
-    assert!(answer["value"].get("error").is_none(), "{path}: {answer}");
-    answer["value"].take()
+    let (_, response) = ask_with(port, method, path, &headers, &body);
+    let mut response: Value =
+        serde_json::from_str(&response).unwrap_or_else(|_| panic!("{path}: {response}"));
+    assert!(response["value"].get("error").is_none(), "{path}: {response}");
+    response["value"].take()
 }
 
 #[test]

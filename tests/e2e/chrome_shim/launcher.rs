@@ -125,8 +125,8 @@ impl Launcher {
 
     /// Opens a page and gives its title.
     pub(crate) fn title(&mut self, url: &str) -> String {
-        let answer = self.tell(&json!({"title": url}));
-        answer["title"].as_str().unwrap_or_else(|| panic!("{}: {answer}", self.name)).to_owned()
+        let response = self.tell(&json!({"title": url}));
+        response["title"].as_str().unwrap_or_else(|| panic!("{}: {response}", self.name)).to_owned()
     }
 
     /// Closes its browser and ends.

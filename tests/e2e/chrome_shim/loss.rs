@@ -124,13 +124,13 @@ fn a_port_shim_outlives_a_killed_daemon_until_the_next_request() {
         .map(|method| client.send(method, json!({}), None))
         .collect();
     let deadline = Instant::now() + Duration::from_secs(40);
-    let mut answers = BTreeMap::new();
-    while answers.len() < asked.len() {
+    let mut responses = BTreeMap::new();
+    while responses.len() < asked.len() {
         let message = client.read_message(deadline).expect("it is there").expect("all are answered");
         if let Some(id) = message["id"].as_u64() {
             assert!(message["result"].is_object(), "{message}");
             assert!(
-                asked.contains(&id) && answers.insert(id, ()).is_none(),
+                asked.contains(&id) && responses.insert(id, ()).is_none(),
                 "each is answered once: {message}"
             );
         }

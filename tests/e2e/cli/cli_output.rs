@@ -94,12 +94,12 @@ fn slips_are_understood() {
     let lines = r#"{"action": "clik", "params": {}}
 {"action": "click", "params": {"tagret": "e1"}}
 {"action": "eval", "params": {"expr": "1"}}"#;
-    let answers = shell(&world, &format!("printf '%s\\n' '{lines}' | $T batch"));
-    let hints: Vec<&str> = answers.stdout.lines().collect();
-    for (answer, meant) in hints.iter().zip(["`click`", "`target`", "`expression`"]) {
-        assert!(answer.contains(&format!("Did you mean {meant}?")), "{answer}");
+    let responses = shell(&world, &format!("printf '%s\\n' '{lines}' | $T batch"));
+    let hints: Vec<&str> = responses.stdout.lines().collect();
+    for (response, meant) in hints.iter().zip(["`click`", "`target`", "`expression`"]) {
+        assert!(response.contains(&format!("Did you mean {meant}?")), "{response}");
     }
-    assert_eq!((hints.len(), answers.code), (3, 2), "{answers:?}");
+    assert_eq!((hints.len(), responses.code), (3, 2), "{responses:?}");
     let typo = world.run(&["help", "clik"]);
     assert!(typo.code == 2 && typo.stderr.contains("click"), "{typo:?}");
 }

@@ -33,18 +33,18 @@ fn a_command_belongs_to_the_nearest_project() {
     assert_eq!(key_in(&world, "one/shop/front/src", &[]), shop);
     assert_ne!(key_in(&world, "two/shop", &[]), shop, "projects of one name are two");
     assert_eq!(key_in(&world, "one/shop", &["--global"]), "global");
-    let answer: Value = world.run_in("two/shop", &["--json", "config", "path"]).succeeded().json();
+    let response: Value = world.run_in("two/shop", &["--json", "config", "path"]).succeeded().json();
     let root = world.home().join("two/shop").canonicalize().expect("its path");
-    assert_eq!(answer["project"], json!({"path": root.join("tabwire.toml"), "exists": true}));
-    assert_eq!(answer["user"]["exists"], false);
+    assert_eq!(response["project"], json!({"path": root.join("tabwire.toml"), "exists": true}));
+    assert_eq!(response["user"]["exists"], false);
     let world = world.with("TABWIRE_GLOBAL", "1");
     assert_eq!(key_in(&world, "one/shop", &[]), "global");
     assert!(world.find_status().is_none(), "asking started a daemon");
 }
 
 /// One setting as `config show` tells it.
-fn shown(answer: &Value, name: &str) -> Value {
-    let settings = answer["settings"].as_array().expect("a list");
+fn shown(response: &Value, name: &str) -> Value {
+    let settings = response["settings"].as_array().expect("a list");
     settings.iter().find(|setting| setting["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
 }
 
@@ -54,7 +54,8 @@ fn every_value_says_where_it_came_from() {
     write(&world, "config/config.toml", "browser = \"chromium\"\nheaded = true\nlinger = \"3s\"\n");
     write(&world, "project/tabwire.toml", "# ours\nheaded = false\nsession = \"shop\"\nroots = [\"data\"]\n");
     let world = world.with("TABWIRE_WINDOW", "800x600");
-    let answer = world.run_in("project", &["--json", "--timeout", "7s", "config", "show"]).succeeded().json();
+    let response =
+        world.run_in("project", &["--json", "--timeout", "7s", "config", "show"]).succeeded().json();
     let root = world.home().join("project").canonicalize().expect("its path");
     let user = world.home().join("config/config.toml");
     for (name, value, origin) in [
@@ -72,7 +73,7 @@ fn every_value_says_where_it_came_from() {
         ("idle_exit", json!(600.0), json!({"kind": "built-in"})),
         ("proxy", Value::Null, Value::Null),
     ] {
-        assert_eq!(shown(&answer, name), json!({"name": name, "value": value, "origin": origin}));
+        assert_eq!(shown(&response, name), json!({"name": name, "value": value, "origin": origin}));
     }
     let flagged = world.run_in("project", &["--session", "other", "config", "get", "session"]).succeeded();
     assert_eq!(flagged.text(), "other");

@@ -10,7 +10,7 @@ use crate::support::fixture_site::FixtureSite;
 use crate::support::wait::eventually;
 use crate::support::world::World;
 
-/// The first line of the answer to a plain request or a websocket's handshake, and the body.
+/// The first line of the response to a plain request or a websocket's handshake, and the body.
 fn ask(address: &str, path: &str, more: &str) -> String {
     let rest = address.strip_prefix("ws://").expect("a websocket address");
     let (authority, secret) = rest.split_once('/').expect("a path");
@@ -19,9 +19,9 @@ fn ask(address: &str, path: &str, more: &str) -> String {
     stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a deadline");
     let request = format!("GET /{secret}{path} HTTP/1.1\r\nHost: {authority}\r\n{more}\r\n");
     stream.write_all(request.as_bytes()).expect("the daemon reads");
-    let mut answer = String::new();
-    let _ = stream.read_to_string(&mut answer);
-    answer
+    let mut response = String::new();
+    let _ = stream.read_to_string(&mut response);
+    response
 }
 
 const HANDSHAKE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n\
@@ -60,8 +60,8 @@ fn take_turns(world: &World, site: &FixtureSite) {
     let refused = ask(&address, "/cdp", &format!("{HANDSHAKE}{PLAIN}"));
     assert!(refused.starts_with("HTTP/1.1 409") && refused.contains("BUSY"), "{refused}");
     for wrong in ["31", "-1", "soon"] {
-        let answer = ask(&address, &format!("/cdp?standby={wrong}"), &format!("{HANDSHAKE}{PLAIN}"));
-        assert!(answer.starts_with("HTTP/1.1 400"), "{wrong}: {answer}");
+        let response = ask(&address, &format!("/cdp?standby={wrong}"), &format!("{HANDSHAKE}{PLAIN}"));
+        assert!(response.starts_with("HTTP/1.1 400"), "{wrong}: {response}");
     }
     std::thread::scope(|scope| {
         let standby = format!("{address}?standby=30");

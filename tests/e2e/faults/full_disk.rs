@@ -91,7 +91,7 @@ fn f32_a_full_state_directory_keeps_old_data_and_the_daemon() {
     // The audit log: actions go on, and the response says so.
     let acted = world.run(&["eval", "1 + 1"]).succeeded();
     assert_eq!(acted.text(), "2");
-    // Pictures and downloads: told.
+    // Images and downloads: told.
     let shot = world.run(&["--json", "screenshot", "--output", "state/shot.png"]);
     check_told(&shot);
     assert!(!world.home().join("state/shot.png").exists(), "no part of a picture");

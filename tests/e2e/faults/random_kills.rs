@@ -94,10 +94,10 @@ impl Trial {
         let output = command.wait_with_output().expect("it has ended");
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         if let Some(code) = output.status.code() {
-            let answer: Value =
+            let response: Value =
                 serde_json::from_str(&printed).unwrap_or_else(|_| panic!("{point}: no JSON: {printed}"));
-            assert_eq!(code == 0, answer.get("error").is_none(), "{point}: {answer}");
-            assert!(code == 0 || answer["error"]["hint"].is_string(), "{point}: no hint: {answer}");
+            assert_eq!(code == 0, response.get("error").is_none(), "{point}: {response}");
+            assert!(code == 0 || response["error"]["hint"].is_string(), "{point}: no hint: {response}");
         } else {
             assert!(matches!(victim, Victim::CommandLine), "{point}: {output:?}");
         }
@@ -109,9 +109,9 @@ impl Trial {
 
     /// The session works and keeps its context.
     fn check(&self, point: &str) {
-        let answer = self.world.run(&["--json", "eval", "20 + 2"]);
-        assert_eq!(answer.code, 0, "{point}: {answer:?}\n{}", self.world.log());
-        assert_eq!(answer.json()["result"]["value"], 22, "{point}: {answer:?}");
+        let response = self.world.run(&["--json", "eval", "20 + 2"]);
+        assert_eq!(response.code, 0, "{point}: {response:?}\n{}", self.world.log());
+        assert_eq!(response.json()["result"]["value"], 22, "{point}: {response:?}");
         let shown = self.world.json(&["context", "show"])["result"].clone();
         let kept = (&shown["target"], &shown["base_url"]);
         assert_eq!(kept, (&"#kept".into(), &"http://kept.test/".into()), "{point}: {shown}");

@@ -23,7 +23,7 @@ use crate::support::world::World;
 /// A user that is not us.
 const OTHER: u32 = 65_534;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Says what could not be checked.
 fn say(what: &str) {
@@ -125,8 +125,8 @@ fn check_open_doors(world: &World, sockets: Vec<PathBuf>) {
     folders.iter().for_each(|path| set(path, 0o755));
     sockets.iter().for_each(|path| set(path, 0o666));
     let all = sockets.clone();
-    let answers = as_other(move || all.iter().map(|path| speak(path)).collect::<Vec<_>>());
-    assert!(answers.iter().all(Vec::is_empty), "{answers:?}");
+    let responses = as_other(move || all.iter().map(|path| speak(path)).collect::<Vec<_>>());
+    assert!(responses.iter().all(Vec::is_empty), "{responses:?}");
     sockets.iter().for_each(|path| set(path, 0o600));
     folders.iter().for_each(|path| set(path, 0o700));
     set(&world.runtime(), 0o700);
@@ -135,7 +135,7 @@ fn check_open_doors(world: &World, sockets: Vec<PathBuf>) {
 /// Says to a socket what daemon and keeper understand; gives what comes back.
 fn speak(path: &Path) -> Vec<u8> {
     let mut stream = UnixStream::connect(path).expect("the files let it in");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
     let _ = stream.write_all(b"{\"hello\":{}}\n{\"claim\":{\"holder\":\"x\"}}\nGET /v1/status HTTP/1.1\r\nhost: tabwire.local\r\n\r\n");
     let mut received = Vec::new();
     let _ = stream.read_to_end(&mut received);
@@ -146,10 +146,10 @@ fn speak(path: &Path) -> Vec<u8> {
 fn check_port(world: &World) {
     let port = daemon_port(world);
     let pid = world.find_status().expect("a daemon")["pid"].as_u64().expect("a process");
-    let answers = as_other(move || {
+    let responses = as_other(move || {
         let ask = |path: &str| {
             let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("the port is open");
-            stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+            stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
             let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\r\n");
             stream.write_all(request.as_bytes()).expect("taken");
             let mut received = String::new();
@@ -158,8 +158,8 @@ fn check_port(world: &World) {
         };
         ["/v1/status", "/json/version", "/mcp", "/v1/mcp", "/cdp"].map(ask)
     });
-    for answer in answers {
-        assert!(answer.starts_with("HTTP/1.1 401"), "{answer}");
+    for response in responses {
+        assert!(response.starts_with("HTTP/1.1 401"), "{response}");
     }
     let read = as_other(move || {
         ["environ", "mem", "fd", "cwd"].map(|name| {
@@ -177,7 +177,7 @@ fn check_port(world: &World) {
         let (install, nonce) = ("a".repeat(32), "5".repeat(64));
         line.say(&serde_json::json!({"hello":
             {"protocol": 1, "version": "0", "install": install, "nonce": nonce, "browser": browser}}));
-        let deadline = std::time::Instant::now() + PATIENCE;
+        let deadline = std::time::Instant::now() + TIMEOUT;
         let challenge = line.read_message(deadline).expect("open").expect("a challenge");
         line.say(&serde_json::json!({"proof": challenge["challenge"]["proof"]}));
         assert!(line.read_message(deadline).is_err(), "what it was shown is no proof of its own");

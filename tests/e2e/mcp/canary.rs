@@ -172,10 +172,10 @@ fn ask_everything(
         if !client.text("eval", json!({"expression": "!!window.isShown"})).contains("true") {
             plant(client, site);
         }
-        let answer = client.ask("tools/call", json!({"name": name, "arguments": arguments}));
+        let response = client.ask("tools/call", json!({"name": name, "arguments": arguments}));
         let is_revealing = REVEALING.iter().any(|flag| arguments.get(flag).is_some());
         let unspeakable = if is_revealing { &canaries[..ALWAYS] } else { canaries };
-        search(unspeakable, &format!("{name} {arguments}"), &answer.to_string(), leaks);
+        search(unspeakable, &format!("{name} {arguments}"), &response.to_string(), leaks);
     }
 }
 

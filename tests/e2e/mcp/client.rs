@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use crate::support::world::World;
 
-/// How long one answer may take.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// How long one response may take.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// A client of one `tabwire mcp` process.
 pub(crate) struct McpClient {
@@ -21,7 +21,7 @@ pub(crate) struct McpClient {
     next: u64,
     /// Answers that came while another was waited for.
     early: HashMap<u64, Value>,
-    /// Everything that came and was no answer.
+    /// Everything that came and was no response.
     pub(crate) notifications: Vec<Value>,
     /// Everything that came, as it came.
     pub(crate) transcript: String,
@@ -92,7 +92,7 @@ impl McpClient {
         id
     }
 
-    /// Waits for the answer to a request.
+    /// Waits for the response to a request.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
         loop {
             if let Some(answer) = self.early.remove(&id) {
@@ -137,7 +137,7 @@ impl McpClient {
 
     /// The next message; every line must be one.
     pub(crate) fn next_message(&mut self) -> Result<Value, RecvTimeoutError> {
-        let line = self.lines.recv_timeout(PATIENCE)?;
+        let line = self.lines.recv_timeout(TIMEOUT)?;
         self.transcript.push_str(&line);
         self.transcript.push('\n');
         let message: Value =
@@ -146,7 +146,7 @@ impl McpClient {
         Ok(message)
     }
 
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.begin(method, params);
         self.answer(id)

@@ -167,9 +167,9 @@ impl NewerDaemon {
                 }})
                 .to_string();
                 let head = "HTTP/1.1 426 Upgrade Required\r\nContent-Type: application/json\r\n";
-                let answer =
+                let response =
                     format!("{head}Content-Length: {}\r\nConnection: close\r\n\r\n{failure}", failure.len());
-                let _ = stream.write_all(answer.as_bytes());
+                let _ = stream.write_all(response.as_bytes());
             }
         });
         Self { path: path.to_owned(), answering: Some(answering) }

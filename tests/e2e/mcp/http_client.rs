@@ -89,7 +89,7 @@ impl Drop for McpHttp {
 }
 
 impl HttpClient {
-    /// Sends a request and waits for its answer.
+    /// Sends a request and waits for its response.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.next += 1;
         let message = json!({"jsonrpc": "2.0", "id": self.next, "method": method, "params": params});
@@ -103,8 +103,8 @@ impl HttpClient {
 
     /// Calls a tool; its whole result.
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        let answer = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
-        answer.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {answer}"))
+        let response = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
+        response.get("result").cloned().unwrap_or_else(|| panic!("{tool} is a protocol error: {response}"))
     }
 
     /// Ends the session, as clients do that leave.
@@ -171,7 +171,7 @@ impl HttpClient {
         }
         stream.write_all(format!("{request}\r\n{body}").as_bytes()).expect("it reads");
         let mut reply = Vec::new();
-        // An answer that ends with the connection is whole; one that stays open runs into the time limit.
+        // A response that ends with the connection is whole; one that stays open runs into the time limit.
         let _ = stream.read_to_end(&mut reply);
         let reply = String::from_utf8_lossy(&reply).into_owned();
         let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((&reply, ""));

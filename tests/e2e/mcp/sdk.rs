@@ -95,15 +95,15 @@ async fn calls<H: ClientHandler>(
         tokio::process::Command::from(command).stdin(Stdio::piped()).spawn().expect("the binary starts");
     let ends = (process.stdout.take().expect("piped"), process.stdin.take().expect("piped"));
     let client = client.serve_with_lifecycle(ends, lifecycle.clone()).await.expect("greeted");
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     for (name, arguments) in calls {
         let arguments = arguments.as_object().cloned().expect("an object");
         let call = client.call_tool(CallToolRequestParams::new(*name).with_arguments(arguments));
-        answers.push(call.await.expect("no protocol error"));
+        responses.push(call.await.expect("no protocol error"));
     }
     client.cancel().await.expect("it was there");
     assert!(process.wait().await.expect("it ends").success());
-    answers
+    responses
 }
 
 #[test]
@@ -119,17 +119,17 @@ fn the_user_of_an_mcp_client_is_asked_in_both_lifecycles() {
         let asked = Arc::clone(&person.asked);
         // Refused twice; allowed once, which is over with the call; for the session, which it is not; on another site.
         let script = [&here, &here, &here, &here, &("get_text", json!({})), &there].map(Clone::clone);
-        let answers = runtime.block_on(calls(&world, person, &lifecycle, &script));
-        let failed: Vec<bool> = answers.iter().map(|answer| answer.is_error == Some(true)).collect();
-        assert_eq!(failed, [true, true, false, false, false, false], "{lifecycle:?}: {answers:?}");
+        let responses = runtime.block_on(calls(&world, person, &lifecycle, &script));
+        let failed: Vec<bool> = responses.iter().map(|response| response.is_error == Some(true)).collect();
+        assert_eq!(failed, [true, true, false, false, false, false], "{lifecycle:?}: {responses:?}");
         let asked = asked.lock().expect("not poisoned").clone();
         assert_eq!(asked.len(), 5, "{lifecycle:?}: {asked:?}");
         let is_told = |message: &String| message.contains("`navigate`") && message.contains("person");
         assert!(asked.iter().all(is_told), "who asks for what: {asked:?}");
         assert!(asked[0].contains("a.localhost") && asked[4].contains("b.localhost"), "{asked:?}");
         // What was allowed always holds for the next client, which cannot be asked; nothing else does.
-        let answers = runtime.block_on(calls(&world, (), &lifecycle, &[here, there]));
-        let failed: Vec<bool> = answers.iter().map(|answer| answer.is_error == Some(true)).collect();
-        assert_eq!(failed, [true, false], "{lifecycle:?}: {answers:?}");
+        let responses = runtime.block_on(calls(&world, (), &lifecycle, &[here, there]));
+        let failed: Vec<bool> = responses.iter().map(|response| response.is_error == Some(true)).collect();
+        assert_eq!(failed, [true, false], "{lifecycle:?}: {responses:?}");
     }
 }

@@ -39,7 +39,7 @@ const BUILT_ON: [&str; 8] = [
     "Target.setAutoAttach",
 ];
 
-/// The table's rows: each method with what Chrome is said to answer.
+/// The table's rows: each method with what Chrome is said to respond.
 fn documented() -> Vec<(String, String)> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/own-browser.md");
     let text = fs::read_to_string(path).expect("the page is there");

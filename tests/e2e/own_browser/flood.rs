@@ -102,11 +102,11 @@ fn f13_responses_overtake_queued_events_and_only_safe_events_drop() {
     let asked = reader.ask("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
     let settled = reader.ask("settle", &json!({"tab": tab}));
     let read = reader.read_to(settled);
-    let answer = read.iter().position(|message| message["id"] == asked).expect("an answer");
-    assert_eq!(read[answer]["result"]["result"]["value"], 42);
+    let response = read.iter().position(|message| message["id"] == asked).expect("an answer");
+    assert_eq!(read[response]["result"]["result"]["value"], 42);
     let lines: Vec<u64> = read.iter().filter_map(line_of).collect();
     assert_eq!(lines, (0..LINES).collect::<Vec<_>>(), "every event is told, in order");
-    let behind = read[answer..].iter().filter_map(line_of).count();
+    let behind = read[response..].iter().filter_map(line_of).count();
     assert!(behind > 20, "the answer went before {behind} events that are older than it");
     for method in ["Network.requestWillBeSent", "Network.responseReceived", "Network.loadingFinished"] {
         assert_eq!(count(&read, method), REQUESTS, "{method}");
@@ -160,6 +160,6 @@ fn f13_a_tab_that_floods_the_connection_is_detached() {
     let refused = reader.read_to(refused).pop().expect("an answer");
     assert_eq!(refused["error"]["code"], "DETACHED", "{refused}");
     reader.call("attach", &json!({"tab": tab}));
-    let answer = reader.call("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
-    assert_eq!(answer["result"]["value"], 42);
+    let response = reader.call("send", &command(tab, "Runtime.evaluate", &json!({"expression": "6 * 7"})));
+    assert_eq!(response["result"]["value"], 42);
 }

@@ -14,7 +14,7 @@ use crate::support::wait::eventually;
 use crate::support::world::{World, wait};
 
 /// How long the daemon may take for its next word.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An extension that is played: one line to the daemon.
 struct Played {
@@ -25,7 +25,7 @@ struct Played {
 
 /// What the daemon said, or that it closed the line.
 fn heard(line: &mut CdpClient) -> Option<Value> {
-    line.read_message(Instant::now() + PATIENCE).unwrap_or_default()
+    line.read_message(Instant::now() + TIMEOUT).unwrap_or_default()
 }
 
 /// Dials and says hello; gives the daemon's nonce and proof.
@@ -134,7 +134,7 @@ fn f40_another_protocol_version_is_reported_after_authentication() {
     eventually("it is there", 10, || installs(&world).len() == 1);
     let status = world.run(&["extension", "status"]).succeeded().stdout;
     assert!(status.contains("version 0.0.9") && status.contains("reload"), "{status}");
-    // One that is connected and does not answer is found out by asking, not by waiting.
+    // One that is connected and does not respond is found out by asking, not by waiting.
     let began = Instant::now();
     let tab = world.open(&["--upstream", "auto", &site.page("/plain")]);
     assert!(tab.starts_with("pipe:"), "{tab}");

@@ -46,7 +46,7 @@ fn t15_questions_are_answered_in_the_popup_and_the_first_answer_counts() {
     assert!(popup.text().contains(&origin) && popup.text().contains("open in session default"));
     assert_eq!(pending(&world)[0]["site"], origin.as_str());
     eventually("the badge tells it", 10, || worker.badge() == "1?");
-    // What a script presses is no answer (T15): if it were, it would be the first, and a grant would stay.
+    // What a script presses is no response (T15): if it were, it would be the first, and a grant would stay.
     popup.evaluate("[...document.querySelectorAll('.answers button')].at(2).click()");
     popup.press("Once");
     ended(opening).succeeded();
@@ -92,8 +92,8 @@ fn tabs(world: &World) -> Vec<String> {
     listed(&world.json(&["tabs"]))
 }
 
-fn listed(answer: &Value) -> Vec<String> {
-    let tabs = answer["result"]["tabs"].as_array().expect("a list");
+fn listed(response: &Value) -> Vec<String> {
+    let tabs = response["result"]["tabs"].as_array().expect("a list");
     tabs.iter().map(|tab| tab["url"].as_str().unwrap_or_default().to_owned()).collect()
 }
 

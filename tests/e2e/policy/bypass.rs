@@ -205,8 +205,8 @@ pub(crate) fn write_no_file_until_granted(world: &World, site: &FixtureSite, beg
     });
 }
 
-fn error_of(answer: &Value) -> &str {
-    answer["error"]["data"].as_str().unwrap_or_default()
+fn error_of(response: &Value) -> &str {
+    response["error"]["data"].as_str().unwrap_or_default()
 }
 
 #[test]
@@ -224,8 +224,8 @@ fn t19_bare_cdp_reaches_only_what_was_granted_for_it() {
     client.call("Runtime.enable", json!({}), Some(&page.session));
     eventually("it may be read", 10, || {
         let read = json!({"expression": "document.readyState + location.host", "returnByValue": true});
-        let answer = client.ask("Runtime.evaluate", read, Some(&page.session));
-        answer["result"]["result"]["value"].as_str().is_some_and(|text| text.contains("a.localhost"))
+        let response = client.ask("Runtime.evaluate", read, Some(&page.session));
+        response["result"]["result"]["value"].as_str().is_some_and(|text| text.contains("a.localhost"))
     });
     for (method, params, session) in [
         ("Page.navigate", json!({"url": target}), Some(page.session.as_str())),
@@ -239,23 +239,23 @@ fn t19_bare_cdp_reaches_only_what_was_granted_for_it() {
         ("Surprise.method", json!({}), Some(&page.session)),
         ("Surprise.method", json!({}), None),
     ] {
-        let answer = client.ask(method, params.clone(), session);
-        assert_eq!(error_of(&answer), "POLICY_DENIED", "{method} {params}: {answer}");
+        let response = client.ask(method, params.clone(), session);
+        assert_eq!(error_of(&response), "POLICY_DENIED", "{method} {params}: {response}");
     }
     // The page leaves for where it may not be looked at; the client stays attached and sees nothing.
     let leave = json!({"expression": format!("console.log('here'); location = '{target}'")});
     client.ask("Runtime.evaluate", leave, Some(&page.session));
     eventually("it is refused", 15, || {
         let read = json!({"expression": "document.documentElement.outerHTML", "returnByValue": true});
-        let answer = client.ask("Runtime.evaluate", read, Some(&page.session));
-        assert!(!answer.to_string().contains(CANARY), "{answer}");
-        error_of(&answer) == "POLICY_DENIED"
+        let response = client.ask("Runtime.evaluate", read, Some(&page.session));
+        assert!(!response.to_string().contains(CANARY), "{response}");
+        error_of(&response) == "POLICY_DENIED"
     });
     for method in
         ["Page.captureScreenshot", "DOM.getDocument", "Accessibility.getFullAXTree", "DOMSnapshot.enable"]
     {
-        let answer = client.ask(method, json!({}), Some(&page.session));
-        assert_eq!(error_of(&answer), "POLICY_DENIED", "{method}: {answer}");
+        let response = client.ask(method, json!({}), Some(&page.session));
+        assert_eq!(error_of(&response), "POLICY_DENIED", "{method}: {response}");
     }
     assert!(client.unread_events().all(|event| !event.to_string().contains(CANARY)));
     // It may leave again, and a revocation holds at once.

@@ -127,7 +127,7 @@ fn h2_content_of_frames_that_were_not_granted_leaves_by_no_method() {
     assert_eq!(driven.client.evaluate("document.title", &session), "Plain page");
     driven.nothing_was_told();
 
-    // A frame in a process of its own is in pictures of the page, and in nothing else of it.
+    // A frame in a process of its own is in images of the page, and in nothing else of it.
     let session = driven.open(&page);
     driven.add_frame(&session, &far);
     for method in

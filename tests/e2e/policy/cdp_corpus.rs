@@ -174,7 +174,7 @@ fn try_every_method(driven: &mut Driven, protocol: &Value, kind: Kind, session: 
         }
     }
     assert!(waiting.len() > 600, "{} methods", waiting.len());
-    // Commands that a browser never answers are not waited for; those that are refused always are. What else arrives
+    // Commands that a browser never responds are not waited for; those that are refused always are. What else arrives
     // until the connection has been silent for a moment is searched as well.
     let deadline = Instant::now() + Duration::from_secs(20);
     let is_left = |waiting: &[(u64, String, bool)]| waiting.iter().any(|(_, _, is_allowed)| !is_allowed);

@@ -81,10 +81,10 @@ fn a_launcher_on_a_guarded_browser_is_bound_by_its_policy() {
     let mut client = CdpClient::connect(&chrome.address);
     let page = client.open_page("about:blank");
     let denied = json!({"url": site.url("b", "/frames/denied")});
-    let answer = client.ask("Page.navigate", denied, Some(&page.session));
+    let response = client.ask("Page.navigate", denied, Some(&page.session));
     assert!(
-        answer["error"]["message"].as_str().is_some_and(|told| told.contains("tabwire allow")),
-        "{answer}"
+        response["error"]["message"].as_str().is_some_and(|told| told.contains("tabwire allow")),
+        "{response}"
     );
     drop(chrome);
     world.run(&["get-text"]).succeeded();

@@ -184,22 +184,22 @@ fn every_action_on_every_page_under_every_grant_is_as_the_rules_say() {
         let flag = format!("--{}", grant.as_str());
         let more: &[&str] = if grant == Capability::Read { &[] } else { &[&flag] };
         allow(&world, &[&[own.as_str(), "--carry"], more].concat());
-        let (_, answers) = batch(&world, &["batch"], &input);
-        assert_eq!(answers.len(), cells.len());
-        for (cell, answer) in cells.iter().zip(&answers) {
+        let (_, responses) = batch(&world, &["batch"], &input);
+        assert_eq!(responses.len(), cells.len());
+        for (cell, response) in cells.iter().zip(&responses) {
             let Cell { action, params, page, .. } = cell;
             let name = || format!("{} {params} on {page:?} with {}", action.name, grant.as_str());
-            if answer.to_string().contains(CANARY) {
-                faults.push(format!("{} leaks: {answer}", name()));
+            if response.to_string().contains(CANARY) {
+                faults.push(format!("{} leaks: {response}", name()));
             }
-            let code = answer["error"]["code"].as_str().unwrap_or("none");
+            let code = response["error"]["code"].as_str().unwrap_or("none");
             let Ok(needs) = action.needs(params) else {
                 assert_eq!(code, "BAD_ARGS", "{}", name());
                 continue;
             };
             let is_allowed = expected(&needs, *page, grant);
             if is_allowed != (code != "POLICY_DENIED") {
-                faults.push(format!("{}: allowed must be {is_allowed}, got {answer}", name()));
+                faults.push(format!("{}: allowed must be {is_allowed}, got {response}", name()));
             }
         }
     }

@@ -158,11 +158,11 @@ fn l1_l2_ungranted_frames_log_nothing_and_old_frames_are_gone() {
     world.run(&["open", "about:blank"]).succeeded();
 }
 
-/// Whether a picture shows the frame, which is red.
+/// Whether an image shows the frame, which is red.
 fn shows_frame(path: &Path) -> bool {
-    let picture = Image::from_png(&std::fs::read(path).expect("a picture")).expect("a PNG");
+    let image = Image::from_png(&std::fs::read(path).expect("a picture")).expect("a PNG");
     let is_red = |pixel: &[u8]| pixel[0] > 200 && pixel[1] < 60 && pixel[2] < 60;
-    picture.pixels().chunks_exact(4).any(is_red)
+    image.pixels().chunks_exact(4).any(is_red)
 }
 
 /// A script that puts a frame of another site into the page, and ends when it is loaded.
@@ -194,7 +194,7 @@ fn m1_no_picture_shows_a_frame_that_was_not_granted() {
         for name in frames.iter().filter(|name| name.ends_with(".png")) {
             assert!(!shows_frame(&world.home().join(other).join(name)), "{other}: {name}");
         }
-        // Evidence of an action on such a page has no picture.
+        // Evidence of an action on such a page has no image.
         world.run(&["eval", &add_frame(&site, other)]).succeeded();
         let refused = world.run(&["capture", "on", "--directory", &format!("evidence-{other}")]);
         assert_eq!(refused.code, 3, "{refused:?}");

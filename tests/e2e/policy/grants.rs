@@ -127,10 +127,10 @@ fn t24_a_policy_that_cannot_be_read_stops_the_start_with_its_line() {
     fs::write(&file, "unlisted = \"deny\"\n\n[[rule]]\nsite = \"https://a.test\"\nallow = [\"act\"]\n")
         .expect("written");
     let check = |url: &str, action: &str| {
-        let answer = world.json(&["policy", "check", url, action, "--policy", "guarded"]);
-        let one = &answer["decisions"][0];
+        let response = world.json(&["policy", "check", url, action, "--policy", "guarded"]);
+        let one = &response["decisions"][0];
         (
-            answer["decision"].as_str().expect("a word").to_owned(),
+            response["decision"].as_str().expect("a word").to_owned(),
             one["decided_by"].as_str().expect("a rule").to_owned(),
         )
     };
@@ -147,7 +147,7 @@ fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
     let rule = format!("[[rule]]\nsite = \"{}\"\nask = [\"all\"]\n", site.page("").trim_end_matches('/'));
     fs::write(world.home().join("config/policy.toml"), rule).expect("written");
     let page = site.page("/plain");
-    let asked = |answer: &str| {
+    let asked = |response: &str| {
         let arguments = ["--json", "--as", "shopper", "open", page.as_str()];
         let child = world.start(&arguments);
         let question = find_eventually(20, || {
@@ -163,7 +163,7 @@ fn t15_a_question_is_answered_by_a_person_and_silence_is_no() {
         assert!(question["who"].as_str().is_some_and(|who| who.contains("shopper")), "{question}");
         assert!(question["site"].as_str().is_some_and(|site| !site.contains("/plain")), "{question}");
         let id = question["id"].as_str().expect("an id");
-        world.run(&["approvals", "answer", id, answer, "--without-terminal"]).succeeded();
+        world.run(&["approvals", "answer", id, response, "--without-terminal"]).succeeded();
         wait(child, &arguments)
     };
     let refused = asked("no");

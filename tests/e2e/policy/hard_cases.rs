@@ -119,9 +119,9 @@ fn dns_rebinding_neither_reads_nor_acts_where_a_name_has_moved_to() {
     let target = client.open_page(&page);
     eventually("a CDP client is refused it too", 15, || {
         let read = json!({"expression": "document.documentElement.outerHTML", "returnByValue": true});
-        let answer = client.ask("Runtime.evaluate", read, Some(&target.session));
-        assert!(!answer.to_string().contains(CANARY), "{answer}");
-        answer["error"]["data"] == "POLICY_DENIED"
+        let response = client.ask("Runtime.evaluate", read, Some(&target.session));
+        assert!(!response.to_string().contains(CANARY), "{response}");
+        response["error"]["data"] == "POLICY_DENIED"
     });
     drop(client);
     refuses_the_name(&world, &names);
@@ -138,9 +138,9 @@ fn refuses_the_name(world: &World, names: &NameServer) {
         stream
             .write_all(format!("GET /demo HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n").as_bytes())
             .expect("sent");
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
-        answer
+        let mut response = String::new();
+        let _ = stream.read_to_string(&mut response);
+        response
     };
     assert!(shown(&format!("127.0.0.1:{port}")).starts_with("HTTP/1.1 200"));
     let refused = shown(&format!("{NAME}:{port}"));
@@ -209,7 +209,7 @@ fn pdf_files_of_sites_that_were_not_granted_are_neither_shown_nor_read() {
     for arguments in TRIES {
         tells_nothing(arguments, &world.run(&[&["--timeout", "10s"], *arguments].concat()));
     }
-    // A picture of the page would show the file.
+    // An image of the page would show the file.
     for arguments in
         [&["--json", "screenshot"][..], &["--json", "pdf"], &["--json", "screenshot", "--full-page"]]
     {

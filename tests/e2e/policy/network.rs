@@ -78,12 +78,12 @@ fn t21_a_name_that_leads_to_this_machine_is_not_read_by_star_or_name() {
     for page in [opened, started] {
         let read = json!({"expression": "location.host + document.documentElement.outerHTML", "returnByValue": true});
         eventually("it is refused", 15, || {
-            let answer = client.ask("Runtime.evaluate", read.clone(), Some(&page.session));
-            assert!(!answer.to_string().contains(CANARY), "{answer}");
-            answer["error"]["data"] == "POLICY_DENIED"
+            let response = client.ask("Runtime.evaluate", read.clone(), Some(&page.session));
+            assert!(!response.to_string().contains(CANARY), "{response}");
+            response["error"]["data"] == "POLICY_DENIED"
         });
-        let picture = client.ask("Page.captureScreenshot", json!({}), Some(&page.session));
-        assert_eq!(picture["error"]["data"], "POLICY_DENIED", "{picture}");
+        let image = client.ask("Page.captureScreenshot", json!({}), Some(&page.session));
+        assert_eq!(image["error"]["data"], "POLICY_DENIED", "{image}");
     }
 
     // Whoever names the address means it.

@@ -90,13 +90,13 @@ fn t16_t20_t22_no_action_tells_anything_of_a_page_that_may_not_be_read() {
             asked.push((*kind, action.name));
         }
     }
-    let (_, answers) = batch(&world, &["batch"], &lines.join("\n"));
-    assert_eq!(answers.len(), asked.len());
-    for ((kind, action), answer) in asked.iter().zip(&answers) {
-        let text = answer.to_string();
+    let (_, responses) = batch(&world, &["batch"], &lines.join("\n"));
+    assert_eq!(responses.len(), asked.len());
+    for ((kind, action), response) in asked.iter().zip(&responses) {
+        let text = response.to_string();
         assert!(!text.contains(CANARY), "{action} on {kind}: {text}");
         if !elsewhere.contains(action) {
-            assert_eq!(answer["error"]["code"], "POLICY_DENIED", "{action} on {kind}: {text}");
+            assert_eq!(response["error"]["code"], "POLICY_DENIED", "{action} on {kind}: {text}");
         }
     }
     for (_, tab) in &tabs {

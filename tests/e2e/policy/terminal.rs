@@ -281,17 +281,17 @@ fn low_text_of_a_page_stands_within_fences_or_quotes_for_every_tool() {
         if looked.contains("undefined") {
             plant(&mut client);
         }
-        let answer =
+        let response =
             client.ask("tools/call", json!({"name": name, "arguments": arguments}))["result"].clone();
-        let text = text_of(&answer);
+        let text = text_of(&response);
         telling += usize::from(text.contains("CANARY says"));
         wrong.extend(unfenced(&text).into_iter().map(|line| format!("{name} {arguments}: {line}\n{text}")));
-        let odd: Vec<char> = answer
+        let odd: Vec<char> = response
             .to_string()
             .chars()
             .filter(|letter| matches!(letter, '\u{200b}' | '\u{202e}' | '\u{e0041}'))
             .collect();
-        assert!(odd.is_empty(), "{name} {arguments} tells what is not seen: {answer}");
+        assert!(odd.is_empty(), "{name} {arguments} tells what is not seen: {response}");
     }
     assert!(wrong.is_empty(), "{} lines:\n{}", wrong.len(), wrong.join("\n"));
     assert!(telling > 20, "{telling} answers show the page");

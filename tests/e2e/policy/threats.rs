@@ -32,8 +32,8 @@ fn t24_an_edited_policy_holds_at_once_and_a_broken_one_allows_nothing() {
     let denied = world.run(&["--json", "get-text"]);
     assert_eq!(denied.failure().0, "POLICY_DENIED", "{denied:?}");
     assert!(denied.stdout.contains("policy.toml denies it"), "{denied:?}");
-    let answer = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
-    assert_eq!(answer["error"]["data"], "POLICY_DENIED", "bare clients are held to it: {answer}");
+    let response = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
+    assert_eq!(response["error"]["data"], "POLICY_DENIED", "bare clients are held to it: {response}");
 
     write("[[rule]]\nsite = \"https://a.test\"\n\nallow = [\"reed\"]\n");
     for arguments in [&["get-text"][..], &["open", &page], &["eval", "1"], &["tab-new", &page]] {
@@ -46,8 +46,8 @@ fn t24_an_edited_policy_holds_at_once_and_a_broken_one_allows_nothing() {
     // Nobody has to ask for anything for it to hold.
     write(&format!("[[rule]]\nsite = \"{origin}\"\ndeny = [\"eval\"]\n"));
     eventually("it is taken up", 10, || {
-        let answer = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
-        answer.get("result").is_some()
+        let response = client.ask("Runtime.evaluate", read.clone(), Some(&opened.session));
+        response.get("result").is_some()
     });
     world.run(&["get-text"]).succeeded();
     assert_eq!(world.run(&["--json", "eval", "1"]).failure().0, "POLICY_DENIED");
@@ -74,7 +74,7 @@ fn t15_a_login_without_a_rule_asks_for_approval() {
         ["auth", "save", "shop", "--url", &url, "--username", "alice", "--password-file", "user/password"];
     world.run(&save).succeeded();
     let arguments = ["--json", "--as", "shopper", "auth", "login", "shop"];
-    let asked = |answer: &str| {
+    let asked = |response: &str| {
         let child = world.start(&arguments);
         let mut answered = 0;
         let outcome = find_eventually(60, || {
@@ -85,7 +85,7 @@ fn t15_a_login_without_a_rule_asks_for_approval() {
                 let who = question["who"].as_str().unwrap_or_default();
                 assert!(who.contains("shopper"), "{question}");
                 let id = question["id"].as_str().expect("an id");
-                world.run(&["approvals", "answer", id, answer, "--without-terminal"]);
+                world.run(&["approvals", "answer", id, response, "--without-terminal"]);
                 answered += 1;
             }
             (answered > 0).then_some(())
@@ -121,10 +121,10 @@ fn t40_a_client_takes_nothing_away_from_a_browser_that_is_its_users() {
         ("Browser.resetPermissions", json!({}), None),
     ];
     for (method, params, session) in &attempts {
-        let answer = client.ask(method, params.clone(), *session);
-        assert_eq!(answer["error"]["data"], "POLICY_DENIED", "{method}: {answer}");
-        let told = answer["error"]["message"].as_str().unwrap_or_default();
-        assert!(told.contains("tabwire allow '*' --cdp"), "{method}: {answer}");
+        let response = client.ask(method, params.clone(), *session);
+        assert_eq!(response["error"]["data"], "POLICY_DENIED", "{method}: {response}");
+        let told = response["error"]["message"].as_str().unwrap_or_default();
+        assert!(told.contains("tabwire allow '*' --cdp"), "{method}: {response}");
     }
     assert!(world.eval("document.cookie").contains("kept=1"));
     // What it made itself is its own to clear, and what a page needs goes on as it did.

@@ -189,7 +189,7 @@ fn a_login_in_steps_with_a_code_and_a_passphrase() {
 }
 
 /// Runs the binary on a terminal, answers each question once it is asked, and gives what was shown.
-fn converse(world: &World, arguments: &str, answers: &[(&str, &str)]) -> String {
+fn converse(world: &World, arguments: &str, responses: &[(&str, &str)]) -> String {
     let line = format!("{} {arguments}", env!("CARGO_BIN_EXE_tabwire"));
     let transcript = world.home().join("transcript").display().to_string();
     let mut command = world.command("script", &["-qec", &line, &transcript]);
@@ -203,11 +203,11 @@ fn converse(world: &World, arguments: &str, answers: &[(&str, &str)]) -> String 
                 shown.lock().expect("not poisoned").push_str(&String::from_utf8_lossy(&part[..length]));
             }
         });
-        for (question, answer) in answers {
+        for (question, response) in responses {
             let asked = || shown.lock().expect("not poisoned").contains(question).then_some(());
             let is_asked = find_eventually(20, asked).is_some();
             assert!(is_asked, "{question} was not asked: {}", shown.lock().expect("not poisoned"));
-            keys.write_all(answer.as_bytes()).expect("it reads");
+            keys.write_all(response.as_bytes()).expect("it reads");
         }
         let ended = find_eventually(60, || child.try_wait().expect("our own child"));
         assert!(ended.is_some(), "{arguments} did not end");

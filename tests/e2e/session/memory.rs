@@ -56,9 +56,9 @@ fn relative_addresses_begin_with_the_base_url() {
     assert!(world.browser_processes().is_empty(), "a wrong address starts no browser");
 
     let base = site.url("a", "/");
-    let answer = world.json(&["--base-url", &base, "open", "/plain"]);
-    assert_eq!(answer["base_url"], base, "{answer}");
-    assert_eq!(answer["result"]["url"], site.url("a", "/plain"));
+    let response = world.json(&["--base-url", &base, "open", "/plain"]);
+    assert_eq!(response["base_url"], base, "{response}");
+    assert_eq!(response["result"]["url"], site.url("a", "/plain"));
     world.run(&["navigate", "form"]).succeeded();
     assert_eq!(world.run(&["get", "url"]).succeeded().text(), site.url("a", "/form"));
     world.run(&["tab-new", "/inputs"]).succeeded();

@@ -24,16 +24,16 @@ fn a_killed_browser_comes_back_with_its_tabs() {
     // What is asked before the daemon has noticed has an outcome that nobody knows.
     eventually("the daemon has noticed", 10, || world.log().contains("the hub ends"));
 
-    let answer = world.json(&["get", "url"]);
-    assert_eq!(answer["recovered"], true, "{answer}");
-    let recovery = &answer["recovery"];
+    let response = world.json(&["get", "url"]);
+    assert_eq!(response["recovered"], true, "{response}");
+    let recovery = &response["recovery"];
     assert_eq!(recovery["tabs"].as_array().map(Vec::len), Some(2), "{recovery}");
     assert_eq!(recovery["state_restored"], false);
-    assert!(recovery["lost"].to_string().contains("throw-away"), "{recovery}");
+    assert!(recovery["lost"].to_string().contains("temporary profile"), "{recovery}");
     assert_eq!(
-        answer["result"]["value"],
+        response["result"]["value"],
         site.url("a", "/form#deep"),
-        "the current tab is the same: {answer}"
+        "the current tab is the same: {response}"
     );
     assert_eq!(recovery["tabs"][0]["was"], first.as_str());
     let stale = world.run(&["--json", "get", "url", "--tab", &first]);
@@ -71,13 +71,13 @@ fn saved_state_comes_back_and_a_failed_restore_keeps_the_good_save() {
     world.expect_litter();
     kill(world.pid("browser_pid"));
     eventually("the daemon knows", 10, || world.json(&["session", "status"])["result"]["active"] == false);
-    let answer = world.json(&["eval", "document.cookie"]);
+    let response = world.json(&["eval", "document.cookie"]);
     assert_eq!(
-        (&answer["recovered"], &answer["recovery"]["state_restored"]),
+        (&response["recovered"], &response["recovery"]["state_restored"]),
         (&true.into(), &true.into()),
-        "{answer}"
+        "{response}"
     );
-    assert_eq!(answer["result"]["value"], "login=yes");
+    assert_eq!(response["result"]["value"], "login=yes");
 }
 
 #[test]
@@ -93,9 +93,9 @@ fn daemon_and_browser_lost_together_are_found_out_by_the_next_command() {
     let listed = world.json(&["session", "list"])["sessions"][0].clone();
     assert_eq!(listed["active"], false, "{listed}");
     assert!(listed["state"].as_str().is_some_and(|state| state.contains("gone")), "{listed}");
-    let answer = world.json(&["get", "url"]);
-    assert_eq!(answer["recovered"], true, "{answer}");
-    assert_eq!(answer["result"]["value"], site.url("a", "/plain"));
+    let response = world.json(&["get", "url"]);
+    assert_eq!(response["recovered"], true, "{response}");
+    assert_eq!(response["result"]["value"], site.url("a", "/plain"));
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-/// How long an answer or event is waited for.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// How long a response or event is waited for.
+const TIMEOUT: Duration = Duration::from_secs(40);
 
 /// Sixteen zero bytes in base64; the key's randomness protects proxies, and there is none here.
 const KEY: &str = "AAAAAAAAAAAAAAAAAAAAAA==";
@@ -51,7 +51,7 @@ impl CdpClient {
     }
 
     fn read_head(&mut self) -> String {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(end) = self.buffer.windows(4).position(|window| window == b"\r\n\r\n") {
                 let head: Vec<u8> = self.buffer.drain(..end + 4).collect();
@@ -138,9 +138,9 @@ impl CdpClient {
         self.last
     }
 
-    /// Waits for the answer to a command; events that come first are kept.
+    /// Waits for the response to a command; events that come first are kept.
     pub(crate) fn answer(&mut self, id: u64) -> Value {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let message = self.read_message(deadline).expect("the endpoint is there");
             let message = message.unwrap_or_else(|| panic!("no answer to command {id}"));
@@ -151,7 +151,7 @@ impl CdpClient {
         }
     }
 
-    /// Sends a command and gives the whole answer.
+    /// Sends a command and gives the whole response.
     pub(crate) fn ask(&mut self, method: &str, params: Value, session: Option<&str>) -> Value {
         let id = self.send(method, params, session);
         self.answer(id)
@@ -170,7 +170,7 @@ impl CdpClient {
         if let Some(position) = self.events.iter().position(fits) {
             return self.events.remove(position).expect("found just now");
         }
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             let message = self.read_message(deadline).expect("the endpoint is there");
             let message = message.unwrap_or_else(|| panic!("no {method}; seen: {:?}", self.events));

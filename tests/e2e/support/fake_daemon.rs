@@ -58,7 +58,7 @@ impl PlayedDaemon {
         self.last
     }
 
-    /// Reads up to an answer; gives all that was read, that answer last.
+    /// Reads up to a response; gives all that was read, that answer last.
     pub(crate) fn read_to(&mut self, id: u64) -> Vec<Value> {
         let mut read = Vec::new();
         loop {
@@ -71,7 +71,7 @@ impl PlayedDaemon {
         }
     }
 
-    /// Asks and gives the whole answer.
+    /// Asks and gives the whole response.
     pub(crate) fn answer(&mut self, name: &str, with: &Value) -> Value {
         let id = self.ask(name, with);
         self.read_to(id).pop().expect("an answer")

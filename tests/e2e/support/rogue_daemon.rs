@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::support::wait::find_eventually;
 
 /// How long a visitor and its messages are waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One visitor's websocket.
 pub(crate) struct Squatted {
@@ -28,7 +28,7 @@ pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
     listener.set_nonblocking(true).expect("an option");
     let mut stream = find_eventually(45, || listener.accept().ok()).expect("a visitor").0;
     stream.set_nonblocking(false).expect("an option");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a deadline");
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -44,11 +44,11 @@ pub(crate) fn take_visitor(listener: &TcpListener) -> Squatted {
         .map(|(_, key)| key.trim().to_owned())
         .expect("a key");
     let digest = sha1_smol::Sha1::from(format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11")).digest().bytes();
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: {}\r\n\r\n",
         base64(&digest)
     );
-    stream.write_all(answer.as_bytes()).expect("the visitor reads");
+    stream.write_all(response.as_bytes()).expect("the visitor reads");
     Squatted { stream, head, waiting: VecDeque::new(), deliveries: 0 }
 }
 
@@ -88,7 +88,7 @@ impl Squatted {
     }
 
     fn read(&mut self) -> Option<Vec<u8>> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut message = Vec::new();
         loop {
             assert!(Instant::now() < deadline, "the visitor stays and says nothing");

@@ -28,7 +28,7 @@ const TABWIRE: &str = env!("CARGO_BIN_EXE_tabwire");
 /// A command that takes longer fails the test.
 const COMMAND_SECONDS: u64 = 100;
 
-/// Time limit for the mux to drop internal commands that the browser never answers.
+/// Time limit for the mux to drop internal commands that the browser never responds.
 const SETTLE_SECONDS: u64 = 40;
 
 /// Time limit for processes to end after `daemon stop`.
@@ -176,8 +176,8 @@ impl World {
 
     /// Opens a page and gives the tab's id.
     pub(crate) fn open(&self, arguments: &[&str]) -> String {
-        let answer = self.json(&[&["open"], arguments].concat());
-        answer["result"]["tab"].as_str().expect("a tab").to_owned()
+        let response = self.json(&[&["open"], arguments].concat());
+        response["result"]["tab"].as_str().expect("a tab").to_owned()
     }
 
     /// Evaluates and gives what is printed; expects success.
@@ -224,9 +224,9 @@ impl World {
         let mut stream = UnixStream::connect(self.socket()).expect("the daemon listens");
         stream.set_read_timeout(Some(Duration::from_secs(30))).expect("a time limit");
         stream.write_all(request.as_bytes()).expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer.as_str(), ""));
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("it answers");
+        let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response.as_str(), ""));
         (head.lines().next().unwrap_or_default().to_owned(), body.to_owned())
     }
 

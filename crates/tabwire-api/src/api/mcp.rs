@@ -10,7 +10,7 @@ pub const MCP_UPGRADE: &str = "tabwire-mcp";
 /// Where results carry the text for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum AnswerForm {
+pub enum ResultForm {
     /// Data of tools whose result is data, text of all others; text alone for clients that know no data.
     #[default]
     Auto,
@@ -42,7 +42,7 @@ pub struct McpOpening {
     /// Groups and names of tools, added to the usual ones; `-NAME` takes one away.
     pub tools: Vec<String>,
     /// Where results carry the text for the model.
-    pub answers: AnswerForm,
+    pub answers: ResultForm,
     /// How the client is reached.
     pub transport: McpTransport,
     /// Whether the client was connected to an earlier daemon. It then gets a report of what it lost.

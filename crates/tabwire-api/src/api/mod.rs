@@ -17,7 +17,7 @@ pub use chrome::{
     CHROME_UPGRADE, ChromeEnd, ChromeEndReason, ChromeOpened, ChromeOpening, ChromeWord, StandInBrowser,
     WindowsPort, WindowsWish,
 };
-pub use mcp::{AnswerForm, MCP_UPGRADE, McpOpening, McpTransport};
+pub use mcp::{MCP_UPGRADE, McpOpening, McpTransport, ResultForm};
 pub use policy_profile::PolicyProfile;
 pub use session_options::{Difference, Isolation, SessionOptions};
 pub use session_status::SessionStatus;
@@ -104,7 +104,7 @@ impl ActionRequest {
 
 /// The response to an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ActionAnswer {
+pub struct ActionResponse {
     /// The session it ran in.
     pub session: SessionName,
     /// The project the session belongs to.
@@ -185,7 +185,7 @@ impl CdpUrlRequest {
 
 /// A CDP endpoint URL. It is a secret: it gives full control of the session's browser.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CdpUrlAnswer {
+pub struct CdpUrlResponse {
     /// For clients that take a websocket URL.
     pub websocket: String,
     /// For clients that discover over HTTP and keep the path.
@@ -197,7 +197,7 @@ pub struct CdpUrlAnswer {
 
 /// Whether a CDP client would be served now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClientSlotAnswer {
+pub struct ClientSlotResponse {
     /// `multi` or `single-active`.
     pub mode: String,
     /// Whether a client would be refused now.
@@ -209,7 +209,7 @@ pub struct ClientSlotAnswer {
 
 /// The daemon and what it serves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusAnswer {
+pub struct StatusResponse {
     /// Its version.
     pub version: String,
     /// Its process.
@@ -230,7 +230,7 @@ pub struct StatusAnswer {
 
 /// A failed request as it travels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ErrorAnswer {
+pub struct ErrorResponse {
     /// What went wrong.
     pub error: Failure,
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use tabwire_api::HttpHead;
 use url::{Host, Url};
 
-/// One GET with a deadline over the whole exchange; the answer ends with the connection or its length.
+/// One GET with a deadline over the whole exchange; the response ends with the connection or its length.
 pub(crate) fn fetch(
     url: &Url,
     path: &str,
@@ -27,22 +27,22 @@ pub(crate) fn fetch(
         stream,
         "GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\nAccept: application/json\r\n\r\n"
     )?;
-    let mut answer = Vec::new();
+    let mut response = Vec::new();
     let mut buffer = [0; 16 * 1024];
     loop {
-        if let Some(whole) = parse_answer(&answer, false) {
+        if let Some(whole) = parse_answer(&response, false) {
             return Ok(whole);
         }
         stream.set_read_timeout(Some(left()?))?;
         match stream.read(&mut buffer)? {
             0 => break,
-            read => answer.extend_from_slice(buffer.get(..read).unwrap_or_default()),
+            read => response.extend_from_slice(buffer.get(..read).unwrap_or_default()),
         }
-        if answer.len() > limit {
+        if response.len() > limit {
             break;
         }
     }
-    parse_answer(&answer, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
+    parse_answer(&response, true).ok_or_else(|| std::io::Error::other("it does not speak HTTP"))
 }
 
 fn connect(
@@ -66,12 +66,14 @@ fn connect(
 }
 
 /// Status and body; `None` while more is needed and the connection is open.
-fn parse_answer(answer: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
-    let head = HttpHead::parse(answer)?;
+fn parse_answer(response: &[u8], is_all: bool) -> Option<(u16, Vec<u8>)> {
+    let head = HttpHead::parse(response)?;
     let status = head.status()?;
     match head.message_length() {
-        Some(length) if answer.len() >= length => Some((status, answer.get(head.length()..length)?.to_vec())),
-        _ if is_all => Some((status, answer.get(head.length()..)?.to_vec())),
+        Some(length) if response.len() >= length => {
+            Some((status, response.get(head.length()..length)?.to_vec()))
+        }
+        _ if is_all => Some((status, response.get(head.length()..)?.to_vec())),
         _ => None,
     }
 }

@@ -269,20 +269,20 @@ fn ask_version(url: &Url, deadline: Instant) -> Result<WebsocketUrl, BrowserErro
     if status != 200 {
         return Err(failed(AttachFault::Status(status)));
     }
-    let answer: serde_json::Value =
+    let response: serde_json::Value =
         serde_json::from_slice(&body).map_err(|_| failed(AttachFault::NoWebsocket))?;
-    let named = answer.get("webSocketDebuggerUrl").and_then(serde_json::Value::as_str);
+    let named = response.get("webSocketDebuggerUrl").and_then(serde_json::Value::as_str);
     let mut websocket =
         named.and_then(|named| Url::parse(named).ok()).ok_or_else(|| failed(AttachFault::NoWebsocket))?;
     if !matches!(websocket.scheme(), "ws" | "wss") {
         return Err(failed(AttachFault::NoWebsocket));
     }
-    // The answer may name the host as the browser sees it; we stay with the one we reached.
+    // The response may name the host as the browser sees it; we stay with the one we reached.
     let moved = websocket.set_host(url.host_str()).is_ok() && websocket.set_port(url.port()).is_ok();
     if !moved {
         return Err(failed(AttachFault::NoWebsocket));
     }
-    let product = answer.get("Browser").and_then(serde_json::Value::as_str).filter(|name| is_product(name));
+    let product = response.get("Browser").and_then(serde_json::Value::as_str).filter(|name| is_product(name));
     Ok(WebsocketUrl { url: websocket, product: product.map(str::to_owned) })
 }
 

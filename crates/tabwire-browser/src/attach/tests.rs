@@ -14,7 +14,7 @@ fn soon() -> Instant {
 }
 
 /// Answers one connection and returns what it was asked, and how many came.
-fn serve(answer: String) -> (u16, JoinHandle<String>) {
+fn serve(response: String) -> (u16, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let server = std::thread::spawn(move || {
@@ -25,7 +25,7 @@ fn serve(answer: String) -> (u16, JoinHandle<String>) {
             stream.read_exact(&mut byte).unwrap();
             asked.extend_from_slice(&byte);
         }
-        stream.write_all(answer.as_bytes()).unwrap();
+        stream.write_all(response.as_bytes()).unwrap();
         listener.set_nonblocking(true).unwrap();
         assert!(listener.accept().is_err(), "asked only once");
         String::from_utf8(asked).unwrap()
@@ -81,8 +81,8 @@ fn a_profile_without_http_discovery_falls_back_to_its_file_without_probing_twice
 #[test]
 fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
     let profile = tempfile::tempdir().unwrap();
-    let answer = r#"{"webSocketDebuggerUrl":"ws://h/devtools/browser/another"}"#;
-    let (port, server) = serve(with_length(answer));
+    let response = r#"{"webSocketDebuggerUrl":"ws://h/devtools/browser/another"}"#;
+    let (port, server) = serve(with_length(response));
     let file = profile.path().join("DevToolsActivePort");
     std::fs::write(&file, format!("{port}\n/devtools/browser/own")).unwrap();
     let address = AttachTarget::Profile(profile.path().to_owned());
@@ -95,18 +95,18 @@ fn f37_another_browser_on_the_port_of_a_profile_is_not_taken_for_its_own() {
 
 #[test]
 fn f37_a_stranger_on_the_port_is_no_browser() {
-    for (answer, fault) in [
+    for (response, fault) in [
         (with_length("<html>"), AttachFault::NoWebsocket),
         (with_length("{}"), AttachFault::NoWebsocket),
         (with_length(r#"{"webSocketDebuggerUrl":"http://h/"}"#), AttachFault::NoWebsocket),
         ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n".to_owned(), AttachFault::Status(403)),
         ("SSH-2.0-x\r\n\r\n".to_owned(), AttachFault::Connection("it does not speak HTTP".to_owned())),
     ] {
-        let (port, server) = serve(answer.clone());
+        let (port, server) = serve(response.clone());
         let error = discover(&AttachTarget::parse(&port.to_string()).unwrap(), None, soon()).unwrap_err();
         assert!(
             matches!(&error, BrowserError::Unreachable { why, .. } if *why == fault),
-            "{answer}: {error:?}"
+            "{response}: {error:?}"
         );
         server.join().unwrap();
     }

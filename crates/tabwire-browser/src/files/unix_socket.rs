@@ -34,7 +34,7 @@ pub(crate) fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> 
     }
 }
 
-/// Whether somebody listens there; a full queue is an answer too.
+/// Whether somebody listens there; a full queue is a response too.
 pub(crate) fn is_listening(path: &Path) -> bool {
     matches!(attempt(path), Ok(_) | Err(Errno::AGAIN))
 }

@@ -157,7 +157,7 @@ impl BrowserProcess {
         }
     }
 
-    /// Asks who the browser is; the first answer shows that it is up.
+    /// Asks who the browser is; the first response shows that it is up.
     pub(super) fn greet(&self) {
         // A browser that is already gone shows itself by its end.
         let _ = rustix::io::write(&self.to_browser, GREETING);

@@ -166,7 +166,7 @@ fn reap_later(keeper: Child, end_it: bool) {
     let _ = std::thread::Builder::new().name("keeper-reaper".to_owned()).stack_size(64 * 1024).spawn(wait);
 }
 
-/// Asks a keeper who it is; an answer is the only proof that it lives (F36).
+/// Asks a keeper who it is; a response is the only proof that it lives (F36).
 ///
 /// # Errors
 /// When nobody answers before the deadline.
@@ -234,7 +234,7 @@ pub fn stop(socket: &Path, grace: Option<Duration>, deadline: Instant) -> Result
 /// What the browser wrote to stderr lately.
 ///
 /// # Errors
-/// When the keeper does not answer.
+/// When the keeper does not respond.
 pub fn stderr(socket: &Path, deadline: Instant) -> Result<String, BrowserError> {
     match Control::connect(socket, deadline)?.ask(&ControlRequest::Stderr {})? {
         ControlResponse::Stderr { text } => Ok(text),
@@ -242,8 +242,8 @@ pub fn stderr(socket: &Path, deadline: Instant) -> Result<String, BrowserError> 
     }
 }
 
-fn unexpected(answer: ControlResponse) -> BrowserError {
-    match answer {
+fn unexpected(response: ControlResponse) -> BrowserError {
+    match response {
         ControlResponse::Refused(failure) => failure.into(),
         _ => BrowserError::Peer { peer: "The keeper", what: "an answer to another question" },
     }
@@ -287,8 +287,8 @@ impl<'a> Control<'a> {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => return Err(self.failed(error)),
             _ => {}
         }
-        let answer = self.read_line()?;
-        serde_json::from_slice(&answer)
+        let response = self.read_line()?;
+        serde_json::from_slice(&response)
             .map_err(|_| BrowserError::Peer { peer: "The keeper", what: "an answer that is not valid" })
     }
 
@@ -306,7 +306,7 @@ impl<'a> Control<'a> {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.failed(error)),
             }
-            if line.len() > limits::CONTROL_ANSWER_BYTES {
+            if line.len() > limits::CONTROL_RESPONSE_BYTES {
                 return Err(BrowserError::Peer { peer: "The keeper", what: "an answer that is too long" });
             }
         }

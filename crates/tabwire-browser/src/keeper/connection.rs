@@ -57,7 +57,7 @@ impl Connection {
         self.stream.as_fd()
     }
 
-    /// Whether an answer waits for the peer to read.
+    /// Whether a response waits for the peer to read.
     pub(super) fn has_output(&self) -> bool {
         !self.output.is_empty()
     }
@@ -91,17 +91,17 @@ impl Connection {
         Received::Lines(lines)
     }
 
-    /// Queues an answer and sends what can be sent; false when the peer is lost.
+    /// Queues a response and sends what can be sent; false when the peer is lost.
     pub(super) fn send(&mut self, answer: &ControlResponse) -> bool {
         let Some(line) = as_line(answer) else { return false };
-        if self.output.len() + line.len() > 2 * limits::CONTROL_ANSWER_BYTES {
+        if self.output.len() + line.len() > 2 * limits::CONTROL_RESPONSE_BYTES {
             return false;
         }
         self.output.extend_from_slice(&line);
         self.flush()
     }
 
-    /// Sends an answer together with descriptors; false when the peer is lost.
+    /// Sends a response together with descriptors; false when the peer is lost.
     pub(super) fn send_with_descriptors(
         &mut self,
         answer: &ControlResponse,
@@ -138,9 +138,9 @@ impl Connection {
     }
 
     /// Says a last thing, waiting a little for the peer to take it.
-    pub(super) fn say_farewell(mut self, answer: &ControlResponse, patience: Duration) {
+    pub(super) fn say_farewell(mut self, answer: &ControlResponse, timeout: Duration) {
         let blocking = self.stream.set_nonblocking(false).is_ok();
-        if blocking && self.stream.set_write_timeout(Some(patience)).is_ok() {
+        if blocking && self.stream.set_write_timeout(Some(timeout)).is_ok() {
             self.send(answer);
         }
     }

@@ -1,5 +1,5 @@
 //! The keeper's loop: one thread, one `poll`, until the browser is gone.
-//! Knows no protocol message beyond the browser's first answer.
+//! Knows no protocol message beyond the browser's first response.
 
 use std::os::unix::net::UnixListener;
 use std::time::{Duration, Instant};
@@ -492,7 +492,7 @@ fn first_frame(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..end)
 }
 
-/// What the browser calls itself in its answer to the greeting.
+/// What the browser calls itself in its response to the greeting.
 fn product(answer: &[u8]) -> Option<String> {
     let answer: serde_json::Value = serde_json::from_slice(answer).ok()?;
     Some(answer.get("result")?.get("product")?.as_str()?.chars().take(200).collect())

@@ -223,7 +223,7 @@ fn is_executable(path: &Path) -> bool {
 /// Asks a browser's program for its version line.
 ///
 /// # Errors
-/// When it cannot be run, fails, or does not answer in time.
+/// When it cannot be run, fails, or does not respond in time.
 pub fn version(path: &Path, deadline: Instant) -> Result<String, BrowserError> {
     let failed = |why| BrowserError::LaunchFailed { executable: path.to_owned(), why, stderr: String::new() };
     let mut child = Command::new(path)

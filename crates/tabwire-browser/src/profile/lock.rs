@@ -101,7 +101,7 @@ fn parse_owner(target: &str) -> Option<(&str, Pid)> {
     Some((host, Pid::from_raw(pid.parse().ok().filter(|pid: &i32| *pid > 0)?)?))
 }
 
-/// Whether somebody listens on the profile's socket; a full queue is an answer too.
+/// Whether somebody listens on the profile's socket; a full queue is a response too.
 fn socket_answers(profile: &Path) -> bool {
     // The link points to a short path; the profile's own may be too long for a socket.
     fs::read_link(profile.join(SOCKET)).is_ok_and(|path| unix_socket::is_listening(&profile.join(path)))
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn f36_an_owner_of_another_user_proves_nothing() {
-        // We may be root here and allowed everything, so the answer is passed in.
+        // We may be root here and allowed everything, so the response is passed in.
         let running = Running(Command::new("sleep").arg("60").spawn().unwrap());
         let owner = ProcessIdentity::of(running.0.id());
         assert!(matches!(judge(Err(rustix::io::Errno::PERM), owner), LockState::Unknown { .. }));

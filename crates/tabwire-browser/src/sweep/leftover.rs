@@ -20,7 +20,7 @@ use crate::profile::{find_owner, temporary_home};
 pub struct Leftovers {
     /// How many browsers are kept.
     pub live: usize,
-    /// Descriptors whose keeper does not answer.
+    /// Descriptors whose keeper does not respond.
     pub stale: Vec<PathBuf>,
     /// Descriptors that cannot be read, and whose keeper does not listen either.
     pub unreadable: Vec<PathBuf>,

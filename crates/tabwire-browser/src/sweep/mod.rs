@@ -43,8 +43,8 @@ pub enum StaleReason {
     KeeperDead,
     /// Another process has the keeper's number.
     PidReused,
-    /// The keeper's process is there and does not answer.
-    SocketUnanswered,
+    /// The keeper's process is there and does not respond.
+    SocketUnresponsive,
     /// Another keeper answers on the socket.
     WrongInstance,
 }
@@ -58,7 +58,7 @@ pub enum Removed {
     Socket(PathBuf),
     /// A temporary profile.
     Profile(PathBuf),
-    /// A keeper that did not answer any more.
+    /// A keeper that did not respond any more.
     Keeper(ProcessIdentity),
     /// A browser whose keeper was gone.
     Browser(ProcessIdentity),
@@ -79,7 +79,7 @@ pub struct SweepReport {
 
 /// Sweeps the `browsers` directory of a runtime directory and the temporary profiles beside it.
 ///
-/// Every keeper gets [`limits::SWEEP_HELLO`] to answer. A missing directory has
+/// Every keeper gets [`limits::SWEEP_HELLO`] to respond. A missing directory has
 /// nothing to sweep.
 ///
 /// # Errors
@@ -124,15 +124,15 @@ impl SweepReport {
     fn judge(&mut self, directory: &Path, path: &Path, descriptor: BrowserDescriptor) -> Verdict {
         // The path in the file is not trusted: the socket is the one beside it.
         let socket = BrowserDescriptor::socket_file(directory, &descriptor.id);
-        let answer = client::hello(&socket, Instant::now() + limits::SWEEP_HELLO);
+        let response = client::hello(&socket, Instant::now() + limits::SWEEP_HELLO);
         let keeper = descriptor.keeper;
-        let reason = match answer {
+        let reason = match response {
             Ok(hello) if hello.instance == descriptor.instance => {
                 self.live.push(descriptor);
                 return Verdict::Live;
             }
             Ok(_) => StaleReason::WrongInstance,
-            Err(_) if keeper.is_alive() => StaleReason::SocketUnanswered,
+            Err(_) if keeper.is_alive() => StaleReason::SocketUnresponsive,
             Err(_) if ProcessIdentity::of(keeper.pid().unsigned_abs()).is_some() => StaleReason::PidReused,
             Err(_) => StaleReason::KeeperDead,
         };
@@ -201,8 +201,8 @@ impl SweepReport {
     }
 }
 
-fn wait_until(patience: Duration, mut done: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + patience;
+fn wait_until(timeout: Duration, mut done: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + timeout;
     loop {
         if done() {
             return true;

@@ -179,16 +179,16 @@ fn control_connections_are_bounded_and_survive_nonsense() {
     let home = KeeperHome::new();
     let descriptor = home.keep(&home.fake(&obedient())).unwrap();
     let mut talker = UnixStream::connect(&descriptor.socket).unwrap();
-    let mut answers = BufReader::new(talker.try_clone().unwrap());
+    let mut responses = BufReader::new(talker.try_clone().unwrap());
     for (line, word) in [
         ("nonsense", "UNKNOWN_METHOD"),
         ("{\"note\":{\"control_session\":null}}", "BUSY"),
         ("{\"hello\":{}}", "instance"),
     ] {
         talker.write_all(format!("{line}\n").as_bytes()).unwrap();
-        let mut answer = String::new();
-        answers.read_line(&mut answer).unwrap();
-        assert!(answer.contains(word), "{line}: {answer}");
+        let mut response = String::new();
+        responses.read_line(&mut response).unwrap();
+        assert!(response.contains(word), "{line}: {response}");
     }
     let mut others: Vec<_> = (1..limits::CONTROL_CONNECTIONS)
         .map(|_| {
@@ -331,7 +331,7 @@ fn f36_a_keeper_that_does_not_answer_is_not_alive() {
     let frozen = home.keep(&home.fake(&obedient())).unwrap();
     assert_eq!(frozen.keeper.signal(Signal::STOP), SignalResult::Sent);
     let swept = sweep(&home.runtime_dir()).unwrap();
-    assert_eq!(verdict(&swept, &frozen), Verdict::Stale { reason: StaleReason::SocketUnanswered });
+    assert_eq!(verdict(&swept, &frozen), Verdict::Stale { reason: StaleReason::SocketUnresponsive });
     assert!(swept.removed.contains(&Removed::Keeper(frozen.keeper)), "{swept:?}");
     home.expect_nothing_left(5);
 }

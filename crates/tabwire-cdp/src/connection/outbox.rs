@@ -1,6 +1,6 @@
 //! Commands on their way out: written at once from the caller's task when the link is idle, queued when not.
 //!
-//! Knows nothing of answers.
+//! Knows nothing of responses.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -23,7 +23,7 @@ pub struct BrowserEnvelope<'a> {
     pub session_member: Option<Range<usize>>,
 }
 
-/// An answer to a command, or an event.
+/// A response to a command, or an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrowserFrameKind<'a> {
     /// Answers the command with this id.
@@ -63,19 +63,19 @@ pub enum PeekError {
     /// Not a JSON object of the protocol's shape.
     #[error("the frame is not a protocol message: {0}")]
     Malformed(String),
-    /// The client's id is missing or no integer; carries nothing to answer to.
+    /// The client's id is missing or no integer; carries nothing to respond to.
     #[error("the command has no integer `id`")]
     NoId,
     /// The command names its session with something else than a text.
     #[error("the command's `sessionId` is not a text")]
     BadSession {
-        /// The id to answer to.
+        /// The id to respond to.
         id: i64,
     },
     /// The command names no method.
     #[error("the command names no `method`")]
     NoMethod {
-        /// The id to answer to.
+        /// The id to respond to.
         id: i64,
     },
 }
@@ -247,8 +247,8 @@ mod tests {
 
     #[test]
     fn chrome_frames_take_the_short_path() {
-        let answer = br#"{"id":42,"result":{"a":1},"sessionId":"AB12"}"#;
-        let envelope = peek_chrome_order(answer).expect("short path");
+        let response = br#"{"id":42,"result":{"a":1},"sessionId":"AB12"}"#;
+        let envelope = peek_chrome_order(response).expect("short path");
         assert_eq!(envelope.kind, BrowserFrameKind::Response { id: 42, id_span: 6..8 });
         assert_eq!(envelope.session, Some("AB12"));
         let event = br#"{"method":"Page.loadEventFired","params":{"t":1}}"#;

@@ -40,7 +40,7 @@ struct ErrorBody {
     data: Option<Box<RawValue>>,
 }
 
-/// Reads the error member of an answer.
+/// Reads the error member of a response.
 pub(crate) fn protocol_error(method: Method, body: &RawValue) -> CdpError {
     match serde_json::from_str::<ErrorBody>(body.get()) {
         Ok(body) => CdpError::Protocol {

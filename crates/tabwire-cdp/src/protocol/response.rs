@@ -1,4 +1,4 @@
-//! A browser's answer, read only as far as the caller wants. Knows nothing of how it arrived.
+//! A browser's response, read only as far as the caller wants. Knows nothing of how it arrived.
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;

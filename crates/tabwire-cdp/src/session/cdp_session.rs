@@ -45,7 +45,7 @@ impl CdpSession {
         self.state.life().is_over()
     }
 
-    /// Sends a command and waits for its answer. Sent once, never again.
+    /// Sends a command and waits for its response. Sent once, never again.
     pub async fn send(
         &self,
         method: impl Into<Method>,
@@ -55,7 +55,7 @@ impl CdpSession {
         self.begin(method, params, deadline)?.response().await
     }
 
-    /// Sends a command now and lets its answer be awaited later.
+    /// Sends a command now and lets its response be awaited later.
     ///
     /// Commands begun one after the other reach the browser in that order.
     pub fn begin(

@@ -16,7 +16,7 @@ use crate::target::table::{TargetChange, TargetTable};
 
 /// The present targets of one browser; clones share it.
 ///
-/// It is up to date before an answer that follows the change is delivered.
+/// It is up to date before a response that follows the change is delivered.
 #[derive(Clone, Debug)]
 pub struct TargetRegistry {
     connection: Connection,
@@ -81,8 +81,8 @@ impl TargetRegistry {
         deadline: impl Into<Deadline>,
     ) -> Result<CdpSession, CdpError> {
         let params = json!({ "targetId": target, "flatten": true });
-        let answer = self.connection.browser().send("Target.attachToTarget", &params, deadline).await?;
-        let attached: Attached = answer.to()?;
+        let response = self.connection.browser().send("Target.attachToTarget", &params, deadline).await?;
+        let attached: Attached = response.to()?;
         Ok(self.connection.session(&attached.session_id))
     }
 }

@@ -250,7 +250,7 @@ impl WebSocketSink {
         let mut context = Context::from_waker(Waker::noop());
         if let Poll::Ready(Ok(())) = Pin::new(&mut self.sink).poll_ready(&mut context)
             && self.sink.start_send_unpin(Message::close(Some(code), farewell.sentence())).is_ok()
-            // An error means that the library has queued a goodbye of its own, such as 1009 or the answer to the
+            // An error means that the library has queued a goodbye of its own, such as 1009 or the response to the
             // peer's; the second flush sends it (F15).
             && let Poll::Ready(Err(_)) = Pin::new(&mut self.sink).poll_flush(&mut context)
         {
@@ -322,15 +322,15 @@ mod tests {
             ("sec-websocket-version", "13"),
             ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
         ];
-        let answer = |left_out: &str| {
+        let response = |left_out: &str| {
             handshake_accept(|name| {
                 let named = headers.iter().find(|(own, _)| *own == name && *own != left_out);
                 named.map(|(_, value)| *value)
             })
         };
-        assert_eq!(answer("").as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+        assert_eq!(response("").as_deref(), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
         for (name, _) in headers {
-            assert_eq!(answer(name), None, "{name}");
+            assert_eq!(response(name), None, "{name}");
         }
         let short = |name: &str| match name {
             "sec-websocket-key" => Some("AAAA"),

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than a healthy Chromium takes for anything here, on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(25);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// Two browsers at once: more only make each other slow.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -101,7 +101,7 @@ async fn start_on_websocket(profile: &TempDir, tasks: &TaskGroup) -> (Child, Con
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    let address = tokio::time::timeout(PATIENCE, written).await.expect("the port is published");
+    let address = tokio::time::timeout(TIMEOUT, written).await.expect("the port is published");
     let address = WebSocketUrl::parse(&address).expect("a websocket address");
     let (source, sink) = address.connect().await.expect("connects");
     (child, Connection::start(source, sink, tasks))

@@ -1,4 +1,4 @@
-//! Commands and their answers, good, late, doubled, mangled and missing, against a scripted browser.
+//! Commands and their responses, good, late, doubled, mangled and missing, against a scripted browser.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_api::{CdpSessionId, ErrorCode};
 use tabwire_cdp::{CdpError, CdpSession, CloseReason, Connection, ResourceCounts, TaskGroup};
 
-use crate::scripted_browser::{PATIENCE, ScriptedBrowser, connect};
+use crate::scripted_browser::{ScriptedBrowser, TIMEOUT, connect};
 
 fn session(connection: &Connection, id: &str) -> CdpSession {
     connection.session(&CdpSessionId::new(id))
@@ -14,7 +14,7 @@ fn session(connection: &Connection, id: &str) -> CdpSession {
 
 /// Runs a barrier command, so that everything the browser said before has been taken in.
 async fn barrier(connection: &Connection, browser: &mut ScriptedBrowser) {
-    let pending = connection.browser().begin("Test.barrier", &(), PATIENCE).expect("sends");
+    let pending = connection.browser().begin("Test.barrier", &(), TIMEOUT).expect("sends");
     let heard = browser.hear().await;
     let id = heard.split(' ').next().expect("an id");
     browser.say(format!(r#"{{"id":{id},"result":{{}}}}"#).as_bytes()).await;
@@ -26,8 +26,8 @@ async fn commands_are_answered_with_the_browser_s_own_bytes() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "S");
-    let first = page.begin("Runtime.evaluate", &json!({"expression": "1"}), PATIENCE).expect("sends");
-    let second = connection.browser().begin("Browser.getVersion", &(), PATIENCE).expect("sends");
+    let first = page.begin("Runtime.evaluate", &json!({"expression": "1"}), TIMEOUT).expect("sends");
+    let second = connection.browser().begin("Browser.getVersion", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -49,7 +49,7 @@ async fn commands_are_answered_with_the_browser_s_own_bytes() {
 async fn a_protocol_error_keeps_code_message_and_data() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
-    let pending = connection.browser().begin("No.such", &(), PATIENCE).expect("sends");
+    let pending = connection.browser().begin("No.such", &(), TIMEOUT).expect("sends");
     browser
         .play(r#"browser> {"id":1,"error":{"code":-32601,"message":"'No.such' wasn't found","data":"d"}}"#)
         .await;
@@ -68,7 +68,7 @@ async fn a_protocol_error_keeps_code_message_and_data() {
 async fn f18_the_first_of_two_responses_wins() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
-    let pending = connection.browser().begin("A.b", &(), PATIENCE).expect("sends");
+    let pending = connection.browser().begin("A.b", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -91,7 +91,7 @@ async fn f19_a_response_after_the_timeout_is_ignored_and_its_id_not_reused() {
         connection.browser().send("A.slow", &(), Duration::from_secs(3)).await.expect_err("times out");
     assert_eq!(error, CdpError::Timeout { method: "A.slow".into(), after: Duration::from_secs(3) });
     assert_eq!(connection.resource_counts(), ResourceCounts::default());
-    let next = connection.browser().begin("A.next", &(), PATIENCE).expect("sends");
+    let next = connection.browser().begin("A.next", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -110,9 +110,9 @@ async fn f20_a_command_without_a_response_leaves_nothing_behind() {
     let tasks = TaskGroup::new();
     let (connection, _browser) = connect(&tasks);
     let page = session(&connection, "S");
-    let dropped = tokio::time::timeout(Duration::from_secs(1), page.send("A.b", &(), PATIENCE)).await;
+    let dropped = tokio::time::timeout(Duration::from_secs(1), page.send("A.b", &(), TIMEOUT)).await;
     assert!(dropped.is_err(), "the caller gave up first");
-    drop(page.begin("A.c", &(), PATIENCE).expect("sends"));
+    drop(page.begin("A.c", &(), TIMEOUT).expect("sends"));
     assert_eq!(connection.resource_counts().commands, 0);
     let error = page.send("A.d", &(), Duration::from_secs(1)).await.expect_err("times out");
     assert!(matches!(error, CdpError::Timeout { .. }), "{error}");
@@ -124,7 +124,7 @@ async fn an_answer_on_another_cdp_session_is_never_delivered() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "S1");
-    let pending = page.begin("A.b", &(), PATIENCE).expect("sends");
+    let pending = page.begin("A.b", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -143,7 +143,7 @@ async fn a_dead_link_answers_every_command_and_later_ones_are_not_sent() {
     let tasks = TaskGroup::new();
     let (connection, browser) = connect(&tasks);
     let page = session(&connection, "S");
-    let sent = page.begin("A.b", &(), PATIENCE).expect("sends");
+    let sent = page.begin("A.b", &(), TIMEOUT).expect("sends");
     let mut events = page.events(tabwire_cdp::EventFilter::Everything);
     drop(browser);
     assert_eq!(connection.closed().await, CloseReason::PeerClosed);
@@ -152,10 +152,10 @@ async fn a_dead_link_answers_every_command_and_later_ones_are_not_sent() {
         sent.response().await,
         Err(CdpError::OutcomeUnknown { method: "A.b".into(), reason: reason.clone() })
     );
-    assert_eq!(page.send("A.c", &(), PATIENCE).await, Err(CdpError::Closed { reason: reason.clone() }));
+    assert_eq!(page.send("A.c", &(), TIMEOUT).await, Err(CdpError::Closed { reason: reason.clone() }));
     assert_eq!(events.next().await, Err(CdpError::Closed { reason }));
     assert_eq!(connection.resource_counts(), ResourceCounts::default());
-    assert!(tasks.drained(PATIENCE).await, "left running: {:?}", tasks.names());
+    assert!(tasks.drained(TIMEOUT).await, "left running: {:?}", tasks.names());
 }
 
 #[tokio::test(start_paused = true)]
@@ -164,7 +164,7 @@ async fn commands_behind_a_slow_browser_are_sent_later_in_order_or_reported_unse
     let (connection, mut browser) = connect(&tasks);
     let count = tabwire_cdp::limits::CHANNEL_FRAMES + 300;
     let pending: Vec<_> =
-        (0..count).map(|_| connection.browser().begin("A.b", &(), PATIENCE).expect("sends")).collect();
+        (0..count).map(|_| connection.browser().begin("A.b", &(), TIMEOUT).expect("sends")).collect();
     for id in 1..=100 {
         assert_eq!(browser.hear().await, format!("{id} A.b"));
     }
@@ -187,7 +187,7 @@ async fn f16_mangled_frames_are_typed_errors_and_the_connection_lives_on() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = session(&connection, "5A");
-    let begin = |method| page.begin(method, &(), PATIENCE).expect("sends");
+    let begin = |method| page.begin(method, &(), TIMEOUT).expect("sends");
     let (not_utf8, deep, surrogate, cut) =
         (begin("A.utf8"), begin("A.deep"), begin("A.lone"), begin("A.cut"));
     browser

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tabwire_cdp::{Connection, FrameSink, FrameSource, ReceivedFrame, TaskGroup, channel_pair};
 
 /// Longer than any healthy test step, on real or virtual time.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The far end of a connection under test.
 pub(crate) struct ScriptedBrowser {
@@ -37,7 +37,7 @@ impl ScriptedBrowser {
 
     /// Waits for a command and returns it as `id method @session`.
     pub(crate) async fn hear(&mut self) -> String {
-        let next = tokio::time::timeout(PATIENCE, self.source.next());
+        let next = tokio::time::timeout(TIMEOUT, self.source.next());
         let frame = match next.await.expect("the client sends something") {
             Ok(Some(ReceivedFrame::Frame(frame))) => frame,
             other => panic!("expected a command, got {other:?}"),

@@ -7,7 +7,7 @@ use tabwire_cdp::{
     CdpError, CloseReason, Connection, Event, EventFilter, ResourceCounts, TargetRegistry, TaskGroup,
 };
 
-use crate::scripted_browser::{PATIENCE, ScriptedBrowser, connect};
+use crate::scripted_browser::{ScriptedBrowser, TIMEOUT, connect};
 
 fn id(text: &str) -> CdpSessionId {
     CdpSessionId::new(text)
@@ -21,7 +21,7 @@ fn params(event: Result<Event, CdpError>) -> String {
 async fn f21_events_before_the_attach_reply_are_held_in_order() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
-    let attach = connection.browser().begin("Target.attachToTarget", &(), PATIENCE).expect("sends");
+    let attach = connection.browser().begin("Target.attachToTarget", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -47,7 +47,7 @@ async fn f21_events_before_the_attach_reply_are_held_in_order() {
         seen.push(all.next().await.expect("an event").method().to_owned());
     }
     assert_eq!(seen, ["Page.first", "Other.event", "Page.first", "Page.first"]);
-    drop(page.begin("A.b", &(), PATIENCE).expect("sends"));
+    drop(page.begin("A.b", &(), TIMEOUT).expect("sends"));
     let mut late = page.events(EventFilter::Everything);
     browser.play(r#"browser> {"method":"Page.last","params":{},"sessionId":"S"}"#).await;
     assert_eq!(late.next().await.expect("an event").method(), "Page.last");
@@ -69,7 +69,7 @@ async fn a_detached_session_fails_its_commands_and_its_children_s() {
         .await;
     let [parent, child, grandchild, other] = ["P", "C", "G", "Q"].map(|name| connection.session(&id(name)));
     let mut events = grandchild.events(EventFilter::Everything);
-    let begin = |session: &tabwire_cdp::CdpSession| session.begin("A.b", &(), PATIENCE).expect("sends");
+    let begin = |session: &tabwire_cdp::CdpSession| session.begin("A.b", &(), TIMEOUT).expect("sends");
     let pending = [begin(&parent), begin(&child), begin(&grandchild)];
     let survivor = begin(&other);
     browser
@@ -85,9 +85,9 @@ async fn a_detached_session_fails_its_commands_and_its_children_s() {
         assert_eq!(pending.response().await, Err(CdpError::SessionGone { session: id(name) }));
     }
     assert_eq!(events.next().await, Err(CdpError::SessionGone { session: id("G") }));
-    assert_eq!(child.send("A.c", &(), PATIENCE).await, Err(CdpError::SessionGone { session: id("C") }));
+    assert_eq!(child.send("A.c", &(), TIMEOUT).await, Err(CdpError::SessionGone { session: id("C") }));
     let again = connection.session(&id("P"));
-    assert_eq!(again.send("A.c", &(), PATIENCE).await, Err(CdpError::SessionGone { session: id("P") }));
+    assert_eq!(again.send("A.c", &(), TIMEOUT).await, Err(CdpError::SessionGone { session: id("P") }));
     assert_eq!(connection.resource_counts(), ResourceCounts { sessions: 1, ..ResourceCounts::default() });
 }
 
@@ -96,7 +96,7 @@ async fn a_session_the_browser_does_not_know_is_gone() {
     let tasks = TaskGroup::new();
     let (connection, mut browser) = connect(&tasks);
     let page = connection.session(&id("S"));
-    let pending = page.begin("A.b", &(), PATIENCE).expect("sends");
+    let pending = page.begin("A.b", &(), TIMEOUT).expect("sends");
     browser
         .play(r#"browser> {"error":{"code":-32001,"message":"Session not found."},"id":1,"sessionId":"S"}"#)
         .await;
@@ -110,7 +110,7 @@ async fn a_slow_listener_is_told_what_it_missed() {
     let (connection, mut browser) = connect(&tasks);
     let page = connection.session(&id("S"));
     let mut events = page.events_bounded(EventFilter::Everything, 2);
-    let barrier = page.begin("A.b", &(), PATIENCE).expect("sends");
+    let barrier = page.begin("A.b", &(), TIMEOUT).expect("sends");
     for n in 0..5 {
         browser.say(format!(r#"{{"method":"A.e","params":{n},"sessionId":"S"}}"#).as_bytes()).await;
     }
@@ -127,7 +127,7 @@ async fn an_event_before_the_response_is_received() {
     let (connection, mut browser) = connect(&tasks);
     let page = connection.session(&id("S"));
     let mut done = page.events(EventFilter::methods(["Page.done"]));
-    let navigate = page.begin("Page.navigate", &(), PATIENCE).expect("sends");
+    let navigate = page.begin("Page.navigate", &(), TIMEOUT).expect("sends");
     browser
         .play(
             r#"
@@ -138,7 +138,7 @@ async fn an_event_before_the_response_is_received() {
         )
         .await;
     navigate.response().await.expect("answered");
-    let second = done.find(|event| event.params().as_ref() == b"{\"n\":2}", PATIENCE).await.expect("arrives");
+    let second = done.find(|event| event.params().as_ref() == b"{\"n\":2}", TIMEOUT).await.expect("arrives");
     assert_eq!(second.method(), "Page.done");
     let error = done.next_within(Duration::from_secs(2)).await.expect_err("never comes");
     assert_eq!(error, CdpError::Timeout { method: "Page.done".into(), after: Duration::from_secs(2) });
@@ -183,7 +183,7 @@ async fn registry(connection: &Connection, browser: &mut ScriptedBrowser) -> Tar
         browser> {"id":1,"result":{}}
         "#,
     );
-    let (registry, ()) = tokio::join!(TargetRegistry::start(connection, PATIENCE), script);
+    let (registry, ()) = tokio::join!(TargetRegistry::start(connection, TIMEOUT), script);
     registry.expect("starts")
 }
 
@@ -212,9 +212,9 @@ async fn targets_come_change_and_go() {
         )
         .await;
     let popup =
-        created.find(|info| info.opener_id == Some(TargetId::new("T")), PATIENCE).await.expect("arrives");
+        created.find(|info| info.opener_id == Some(TargetId::new("T")), TIMEOUT).await.expect("arrives");
     assert_eq!(popup.target_id, TargetId::new("W"));
-    assert_eq!(destroyed.next_within(PATIENCE).await.expect("goes").kind, "browser_ui");
+    assert_eq!(destroyed.next_within(TIMEOUT).await.expect("goes").kind, "browser_ui");
     assert_eq!(listed(&registry), ["T page ", "V odd ", "W page a:b"]);
 }
 
@@ -226,15 +226,15 @@ async fn dropping_the_last_handle_ends_the_tasks() {
     drop(connection);
     assert_eq!(tasks.len(), 2);
     drop(page);
-    assert!(tasks.drained(PATIENCE).await, "left running: {:?}", tasks.names());
+    assert!(tasks.drained(TIMEOUT).await, "left running: {:?}", tasks.names());
 }
 
 #[tokio::test(start_paused = true)]
 async fn shutting_the_task_group_down_closes_its_connections() {
     let tasks = TaskGroup::new();
     let (connection, _browser) = connect(&tasks);
-    let pending = connection.browser().begin("A.b", &(), PATIENCE).expect("sends");
-    assert!(tasks.shutdown(PATIENCE).await.is_empty());
+    let pending = connection.browser().begin("A.b", &(), TIMEOUT).expect("sends");
+    assert!(tasks.shutdown(TIMEOUT).await.is_empty());
     assert!(matches!(pending.response().await, Err(CdpError::OutcomeUnknown { .. })));
     assert_eq!(connection.closed().await, CloseReason::ClosedHere);
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_websockets::ServerBuilder;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const CEILING: usize = 100_000;
 
 async fn listen() -> (TcpListener, SocketAddr) {
@@ -36,7 +36,7 @@ async fn read_head(stream: &mut TcpStream) -> String {
 }
 
 async fn next(source: &mut FrameSource) -> Result<Option<ReceivedFrame>, TransportError> {
-    tokio::time::timeout(PATIENCE, source.next()).await.expect("something arrives")
+    tokio::time::timeout(TIMEOUT, source.next()).await.expect("something arrives")
 }
 
 /// A websocket with both ends in our hands.
@@ -116,7 +116,7 @@ async fn websocket_frames_larger_than_any_buffer_arrive_whole_and_in_order() {
 async fn f14_an_oversize_websocket_message_ends_the_link_typed() {
     let (near, (_far_source, mut far_sink)) = websocket_pair(CEILING).await;
     let connection = Connection::start(near.0, near.1, &TaskGroup::new());
-    let pending = connection.browser().begin("A.b", &(), PATIENCE).expect("sends");
+    let pending = connection.browser().begin("A.b", &(), TIMEOUT).expect("sends");
     let sending = far_sink.send(BytesMut::from(vec![b'x'; CEILING + 1].as_slice()));
     let (_, answer) = tokio::join!(sending, pending.response());
     let too_large = TransportError::TooLarge { size: CEILING + 1, limit: CEILING };
@@ -135,8 +135,8 @@ async fn f14_an_oversize_answer_over_a_pipe_fails_its_command_and_the_connection
     let mut browser = FrameSink::from(PipeSink::new(their_output).expect("a sink"));
 
     let page = connection.session(&tabwire_api::CdpSessionId::new("5A"));
-    let large = page.begin("A.large", &(), PATIENCE).expect("sends");
-    let small = page.begin("A.small", &(), PATIENCE).expect("sends");
+    let large = page.begin("A.large", &(), TIMEOUT).expect("sends");
+    let small = page.begin("A.small", &(), TIMEOUT).expect("sends");
     next(&mut heard).await.expect("the first command arrives");
     let answer = format!(r#"{{"id":1,"result":{{"v":"{}"}},"sessionId":"5A"}}"#, "x".repeat(3_000_000));
     browser.send(BytesMut::from(answer.as_str())).await.expect("sent");

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tabwire_api::Failure;
-use tabwire_api::api::ErrorAnswer;
+use tabwire_api::api::ErrorResponse;
 use tabwire_cdp::discovery::version_body;
 use tabwire_cdp::limits::CLIENT_MESSAGE_CEILING;
 use tabwire_cdp::websocket::{self, handshake_accept};
@@ -130,7 +130,7 @@ async fn protocol(server: &PortServer) -> Result<(u16, String), Failure> {
     let product = version["product"].as_str().unwrap_or_default().to_owned();
     Ok(match server.describe_protocol(product).await {
         Ok(text) => (200, text),
-        Err(error) => (500, serde_json::to_string(&ErrorAnswer { error }).unwrap_or_default()),
+        Err(error) => (500, serde_json::to_string(&ErrorResponse { error }).unwrap_or_default()),
     })
 }
 

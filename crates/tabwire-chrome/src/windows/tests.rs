@@ -148,9 +148,9 @@ fn the_script_checks_a_process_before_it_stops_it() {
         let (_, rest) = SCRIPT.split_once(start).unwrap();
         rest.split("\n}\n").next().unwrap()
     };
-    let answer = part("function Answer");
+    let response = part("function Answer");
     for word in ["find", "port", "launch", "version", "stop", "open", "close"] {
-        assert!(answer.contains(&format!("'{word}' {{")), "{word}");
+        assert!(response.contains(&format!("'{word}' {{")), "{word}");
     }
     // Profile and main process first, then port, window and program, and only then the end.
     let (find, stop) = (part("function Find-Browsers"), part("function Stop-Browser"));

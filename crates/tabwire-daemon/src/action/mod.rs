@@ -17,7 +17,7 @@ use std::time::Duration;
 use futures_util::future::join;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, Recovery};
+use tabwire_api::api::{ActionRequest, ActionResponse, Recovery};
 use tabwire_api::{ClientName, ErrorCode, Failure, Remedy, SessionKey, Step, TabId};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{
@@ -60,8 +60,8 @@ impl Prepared {
         tab: Option<TabId>,
         result: Value,
         text: Option<String>,
-    ) -> ActionAnswer {
-        ActionAnswer {
+    ) -> ActionResponse {
+        ActionResponse {
             session: request.session.clone(),
             project: request.project.clone(),
             tab: tab.or_else(|| self.live.engine.current_tab()),
@@ -82,7 +82,7 @@ impl Daemon {
         name: &str,
         request: ActionRequest,
         caller: &Caller,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let mut entry = AuditEntry::of_action(&self.audit, name, &request, caller);
         let (key, client) = (request.key(), request.client.clone());
         // The action is polled first, so that its CDP commands go out. The client is looked up while the browser works.
@@ -130,7 +130,7 @@ impl Daemon {
         name: &str,
         request: ActionRequest,
         entry: &mut AuditEntry,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let deadline = Deadline::after(request.timeout_ms.map_or(ACTION_DEADLINE, Duration::from_millis));
         let definition = find_action(name).ok_or_else(|| unknown_action(name))?;
         let params = definition.check(request.params.clone())?;
@@ -154,7 +154,7 @@ impl Daemon {
         request: ActionRequest,
         mut params: CheckedParams,
         entry: &mut AuditEntry,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
         let mut prepared = self.prepare(&request).await?;
@@ -296,7 +296,7 @@ impl Daemon {
         request: ActionRequest,
         deadline: Deadline,
         entry: &mut AuditEntry,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let params: Open = read_params(&request.params)?;
         let files =
             RequestFiles::below(&self.files, request.roots.clone(), request.working_directory.clone())?;
@@ -355,7 +355,7 @@ impl Daemon {
         &self,
         request: ActionRequest,
         deadline: Deadline,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let params: Close = read_params(&request.params)?;
         let key = request.key();
         let nothing = || {
@@ -400,8 +400,8 @@ async fn run_judged(
 }
 
 /// A response of an action that needs no browser.
-pub(crate) fn plain_result(request: &ActionRequest, result: Value) -> ActionAnswer {
-    ActionAnswer {
+pub(crate) fn plain_result(request: &ActionRequest, result: Value) -> ActionResponse {
+    ActionResponse {
         session: request.session.clone(),
         project: request.project.clone(),
         tab: None,

@@ -66,15 +66,15 @@ impl PolicyCheck {
     /// Like [`Self::require`], on a blocking thread while the action runs.
     pub(crate) fn require_blocking(&self, address: &PageUrl, capability: Capability) -> Result<(), Failure> {
         let decision = self.decide(&self.policy.rulebook(), address, capability);
-        let (ruling, answer) = match &decision {
+        let (ruling, response) = match &decision {
             Decision::Ask { .. } => {
-                let answer = tokio::runtime::Handle::current().block_on(self.ask(&decision));
-                (ruling(Verdict::Ask, decision.source().as_str(), Some(capability.as_str())), answer)
+                let response = tokio::runtime::Handle::current().block_on(self.ask(&decision));
+                (ruling(Verdict::Ask, decision.source().as_str(), Some(capability.as_str())), response)
             }
             _ => self.apply_without_asking(&decision, capability),
         };
         self.late_decisions.lock().unwrap_or_else(PoisonError::into_inner).push(ruling);
-        answer
+        response
     }
 
     /// The result of a decision that does not ask the user.
@@ -83,11 +83,11 @@ impl PolicyCheck {
         decision: &Decision,
         capability: Capability,
     ) -> (Ruling, Result<(), Failure>) {
-        let (verdict, answer) = match decision {
+        let (verdict, response) = match decision {
             Decision::Allow { .. } => (Verdict::Allow, Ok(())),
             Decision::Deny { .. } | Decision::Ask { .. } => (Verdict::Deny, Err(refusal(decision))),
         };
-        (ruling(verdict, decision.source().as_str(), Some(capability.as_str())), answer)
+        (ruling(verdict, decision.source().as_str(), Some(capability.as_str())), response)
     }
 
     /// Allows or refuses an action before it runs. Returns the tab that was checked, which the action must use.
@@ -210,7 +210,7 @@ impl PolicyCheck {
         capability: Capability,
         entry: &mut AuditEntry,
     ) -> Result<(), Failure> {
-        let (ruling, answer) = match decision {
+        let (ruling, response) = match decision {
             Decision::Ask { .. } => {
                 let by = decision.source().as_str();
                 (ruling(Verdict::Ask, by, Some(capability.as_str())), self.ask(decision).await)
@@ -218,7 +218,7 @@ impl PolicyCheck {
             _ => self.apply_without_asking(decision, capability),
         };
         entry.ruled(ruling);
-        answer
+        response
     }
 
     /// Asks the user, and stores the grant for the chosen term.

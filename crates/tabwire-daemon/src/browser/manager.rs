@@ -26,10 +26,10 @@ use crate::limits::{EXTENSION_DEADLINE, LAUNCH_DEADLINE};
 use crate::session::live::LiveSession;
 use crate::wsl::powershell::SharedPowershell;
 
-/// How long a browser may take to answer its first commands.
+/// How long a browser may take to respond its first commands.
 const LINK_DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a keeper may take to answer.
+/// How long a keeper may take to respond.
 pub(crate) const KEEPER_DEADLINE: Duration = Duration::from_secs(5);
 
 /// The browsers of one daemon.

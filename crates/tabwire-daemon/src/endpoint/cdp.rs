@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use serde_json::json;
-use tabwire_api::api::{CdpUrlAnswer, CdpUrlRequest, ClientSlotAnswer, SessionOptions};
+use tabwire_api::api::{CdpUrlRequest, CdpUrlResponse, ClientSlotResponse, SessionOptions};
 use tabwire_api::{ErrorCode, Failure, SessionKey};
 use tabwire_audit::ClientInfo;
 use tabwire_cdp::TaskGroup;
@@ -156,7 +156,7 @@ impl CdpEndpoint {
         let mode = if single { "single-active" } else { "multi" }.to_owned();
         let busy = single && session.slot.available_permits() == 0;
         let look_again_ms = busy.then(|| u64::try_from(poll_interval().as_millis()).unwrap_or_default());
-        Ok(json_response(StatusCode::OK, &ClientSlotAnswer { mode, busy, look_again_ms }))
+        Ok(json_response(StatusCode::OK, &ClientSlotResponse { mode, busy, look_again_ms }))
     }
 
     fn websocket_of(&self, session: &Session) -> String {
@@ -200,14 +200,14 @@ impl CdpEndpoint {
     }
 
     /// The URLs of a session for CDP clients. Starts its browser.
-    pub(crate) async fn urls(&self, request: CdpUrlRequest) -> Result<CdpUrlAnswer, Failure> {
+    pub(crate) async fn urls(&self, request: CdpUrlRequest) -> Result<CdpUrlResponse, Failure> {
         let session = self.sessions.obtain(&request.key())?;
         let start = StartOptions::new(&request.options, &request.defaults, request.restart);
         let ready = session.ready(&self.browsers, start).await?;
         ready.live.ensure_tab().await?;
         let base = format!("127.0.0.1:{}/{}", self.port, session.secret.expose());
         let share = if request.share_all { "?share=all" } else { "" };
-        Ok(CdpUrlAnswer {
+        Ok(CdpUrlResponse {
             websocket: format!("ws://{base}/cdp{share}"),
             http: format!("http://{base}"),
             notices: ready.notices,

@@ -70,12 +70,12 @@ impl ShimConnection {
         caller: &Caller,
     ) -> Result<Option<Client>, Failure> {
         let mut descriptors = descriptors.into_iter();
-        let (Some(commands), Some(answers)) = (descriptors.next(), descriptors.next()) else {
+        let (Some(commands), Some(responses)) = (descriptors.next(), descriptors.next()) else {
             return Ok(None);
         };
         let source =
             PipeSource::new(commands, CLIENT_MESSAGE_CEILING).map_err(TransportError::into_failure)?;
-        let sink = PipeSink::new(answers).map_err(TransportError::into_failure)?;
+        let sink = PipeSink::new(responses).map_err(TransportError::into_failure)?;
         let (key, profile) = self.find_rule().await?;
         let guard = self.daemon.policy.guard(GuardedClient::CdpClient, profile, &key, self.served.ownership);
         let on_loss = if message.outlives_browser { OnLoss::SendDetachEvents } else { OnLoss::Close };

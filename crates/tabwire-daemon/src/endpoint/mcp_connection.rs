@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::json;
-use tabwire_api::api::{ActionAnswer, ActionRequest, McpOpening};
+use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, SessionName, TabId};
 use tabwire_audit::{Filter, Reader};
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Permission};
@@ -77,7 +77,7 @@ impl McpConnection {
         tabs.into_iter().map(|info| (info.tab, info.opener)).collect()
     }
 
-    async fn run(&self, name: &str, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn run(&self, name: &str, request: ActionRequest) -> Result<ActionResponse, Failure> {
         // In a session that ends with its client, all tabs are its own.
         let before = if self.keeps_session { self.open_tabs() } else { Vec::new() };
         let client = self.name().clone();
@@ -143,7 +143,7 @@ impl Backend for McpConnection {
         &'a self,
         name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+    ) -> Answering<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(name, request))
     }
 

@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::hub::attachments::AttachmentList;
 
-/// How long an extension may take to answer a probe.
+/// How long an extension may take to respond a probe.
 const EXTENSION_PROBE: Duration = Duration::from_millis(800);
 
 /// The two halves of a connection.
@@ -103,30 +103,30 @@ impl ExtensionBrowser {
 
     /// Its status; `None` when its task is busy or gone.
     pub(crate) async fn facts(&self) -> Option<ExtensionFacts> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let asked = async {
             self.commands.send(ExtensionCommand::Facts(reply)).await.ok()?;
-            answer.await.ok()
+            response.await.ok()
         };
         tokio::time::timeout(EXTENSION_PROBE, asked).await.ok().flatten()
     }
 
     /// Whether its extension answers now.
     pub(crate) async fn answers(&self) -> bool {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let asked = async {
             self.commands.send(ExtensionCommand::Probe(reply)).await.ok()?;
-            answer.await.ok()
+            response.await.ok()
         };
         tokio::time::timeout(EXTENSION_PROBE, asked).await.ok().flatten().is_some()
     }
 
     /// The connection for a hub.
     pub(crate) async fn serve(&self) -> Result<Ends, Failure> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let gone = || Failure::new(ErrorCode::ExtensionDisconnected, "The extension has disconnected.");
         self.commands.send(ExtensionCommand::Serve(reply)).await.map_err(|_| gone())?;
-        answer.await.map_err(|_| gone())?
+        response.await.map_err(|_| gone())?
     }
 }
 

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use tabwire_api::api::{StatusAnswer, VERSION_HEADER};
+use tabwire_api::api::{StatusResponse, VERSION_HEADER};
 use tabwire_api::{ErrorCode, Failure, Remedy, Step, VERSION};
 use tabwire_engine::catalogue;
 
@@ -109,11 +109,11 @@ impl Daemon {
         }
     }
 
-    async fn status(&self) -> StatusAnswer {
+    async fn status(&self) -> StatusResponse {
         let all = self.sessions.all();
         let mut sessions = join_all(all.iter().map(|session| session.status(false))).await;
         sessions.retain(|status| status.state != STOPPED);
-        StatusAnswer {
+        StatusResponse {
             version: VERSION.to_owned(),
             pid: std::process::id(),
             port: self.port,

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tabwire_api::api::ErrorAnswer;
+use tabwire_api::api::ErrorResponse;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -175,7 +175,7 @@ fn refused(refusal: Refusal) -> HttpResponse {
         Refusal::NotJson => Failure::new(ErrorCode::BadArgs, "The body must be application/json."),
     };
     let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::FORBIDDEN);
-    json(status, &ErrorAnswer { error: failure })
+    json(status, &ErrorResponse { error: failure })
 }
 
 /// A failure as a response. The status follows from its code.
@@ -195,7 +195,7 @@ pub(crate) fn failed(failure: &Failure) -> HttpResponse {
 
 /// A failure as a response with this status.
 pub(crate) fn failed_with(status: StatusCode, failure: &Failure) -> HttpResponse {
-    json(status, &ErrorAnswer { error: failure.clone() })
+    json(status, &ErrorResponse { error: failure.clone() })
 }
 
 pub(crate) fn json(status: StatusCode, body: &impl serde::Serialize) -> HttpResponse {

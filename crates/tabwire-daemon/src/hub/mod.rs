@@ -160,10 +160,10 @@ impl Hub {
         options: ClientOptions,
         guard: Option<ClientGuard>,
     ) -> Result<ClientId, HubGone> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let command = HubCommand::Join(Box::new(JoinRequest { source, sink, options, guard, reply }));
         self.commands.send(command).await.map_err(|_| self.gone_reason())?;
-        answer.await.map_err(|_| self.gone_reason())
+        response.await.map_err(|_| self.gone_reason())
     }
 
     /// Opens a tab without an owner, which every client of the partition sees.
@@ -205,9 +205,9 @@ impl Hub {
     }
 
     async fn request<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> HubCommand) -> Result<T, HubGone> {
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         self.commands.send(command(reply)).await.map_err(|_| self.gone_reason())?;
-        answer.await.map_err(|_| self.gone_reason())
+        response.await.map_err(|_| self.gone_reason())
     }
 
     /// The remote IP addresses that a page's documents came from, or may have come from. Empty when they are not tracked, or

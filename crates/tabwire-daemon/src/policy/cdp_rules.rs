@@ -27,14 +27,14 @@ struct ScopeParams {
     response_phrase: Option<Value>,
     response_headers: Option<Value>,
     binary_response_headers: Option<Value>,
-    auth_challenge_response: Option<AuthAnswer>,
+    auth_challenge_response: Option<AuthResponse>,
     security_origin: Option<String>,
     storage_key: Option<String>,
     storage_id: Option<StorageName>,
 }
 
 #[derive(Deserialize)]
-struct AuthAnswer {
+struct AuthResponse {
     response: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, SessionStatus};
+use tabwire_api::api::{ActionRequest, ActionResponse, SessionStatus};
 use tabwire_api::{ErrorCode, Failure, SessionKey, TabId};
 use tabwire_cdp::Deadline;
 use tabwire_engine::{ContextSet, SessionAction, SessionList, SessionRename, TabLease, TabRelease};
@@ -24,7 +24,7 @@ impl Daemon {
         action: SessionAction,
         request: ActionRequest,
         deadline: Deadline,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         match action {
             SessionAction::Close => self.act_close(request, deadline).await,
             SessionAction::Start => self.session_start(request).await,
@@ -54,7 +54,7 @@ impl Daemon {
         }
     }
 
-    async fn session_start(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn session_start(&self, request: ActionRequest) -> Result<ActionResponse, Failure> {
         let session = self.sessions.obtain(&request.key())?;
         let mut start = StartOptions::new(&request.options, &request.defaults, request.restart);
         if request.options.address().is_some() {
@@ -68,23 +68,23 @@ impl Daemon {
         live.ensure_tab().await?;
         session.save(&live).await;
         let status = session.status(false).await;
-        let mut answer = plain_result(&request, json!(status));
-        answer.tab = live.engine.current_tab();
-        answer.base_url = session.remembered().based_on(request.default_base_url.clone()).base_url;
-        (answer.recovered, answer.recovery, answer.notices) = (recovery.is_some(), recovery, notices);
-        Ok(answer)
+        let mut response = plain_result(&request, json!(status));
+        response.tab = live.engine.current_tab();
+        response.base_url = session.remembered().based_on(request.default_base_url.clone()).base_url;
+        (response.recovered, response.recovery, response.notices) = (recovery.is_some(), recovery, notices);
+        Ok(response)
     }
 
-    async fn session_restart(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn session_restart(&self, request: ActionRequest) -> Result<ActionResponse, Failure> {
         let session = self.known(&request.key())?;
         let start = StartOptions::new(&request.options, &request.defaults, true);
         let ReadySession { live, notices, .. } = session.restart(&self.browsers, start).await?;
         live.ensure_tab().await?;
         session.save(&live).await;
-        let mut answer = plain_result(&request, json!(session.status(false).await));
-        answer.tab = live.engine.current_tab();
-        answer.notices = notices;
-        Ok(answer)
+        let mut response = plain_result(&request, json!(session.status(false).await));
+        response.tab = live.engine.current_tab();
+        response.notices = notices;
+        Ok(response)
     }
 
     async fn session_stop(&self, request: &ActionRequest) -> Result<Value, Failure> {
@@ -99,7 +99,7 @@ impl Daemon {
         Ok(json!({"stopped": true, "browser": fate.describe()}))
     }
 
-    async fn session_delete(&self, request: &ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn session_delete(&self, request: &ActionRequest) -> Result<ActionResponse, Failure> {
         let key = request.key();
         let session = self.known(&key)?;
         let browser = match session.take_live().await {
@@ -112,7 +112,7 @@ impl Daemon {
         Ok(plain_result(request, json!({"deleted": true, "browser": browser})))
     }
 
-    async fn session_rename(&self, request: &ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn session_rename(&self, request: &ActionRequest) -> Result<ActionResponse, Failure> {
         let params: SessionRename = read_params(&request.params)?;
         let from = request.key();
         let to = SessionKey::new(from.project.clone(), params.to);
@@ -170,7 +170,7 @@ impl Daemon {
         &self,
         action: SessionAction,
         request: &ActionRequest,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let session = self.sessions.obtain(&request.key())?;
         match action {
             SessionAction::ContextSet => {
@@ -198,17 +198,17 @@ impl Daemon {
             members.insert("tab".to_owned(), json!(tab));
             members.insert("frame".to_owned(), json!(live.and_then(|live| live.engine.selected_frame_url())));
         }
-        let mut answer = plain_result(request, shown);
-        answer.tab = tab;
-        answer.base_url = remembered.base_url;
-        Ok(answer)
+        let mut response = plain_result(request, shown);
+        response.tab = tab;
+        response.base_url = remembered.base_url;
+        Ok(response)
     }
 
     async fn lease_action(
         &self,
         action: SessionAction,
         request: &ActionRequest,
-    ) -> Result<ActionAnswer, Failure> {
+    ) -> Result<ActionResponse, Failure> {
         let session = self.known(&request.key())?;
         let no_browser = || {
             Failure::new(ErrorCode::NoBackend, format!("Session {} has no browser.", session.key.name))
@@ -244,8 +244,8 @@ impl Daemon {
             }
         };
         session.save(&live).await;
-        let mut answer = plain_result(request, result);
-        answer.tab = Some(tab);
-        Ok(answer)
+        let mut response = plain_result(request, result);
+        response.tab = Some(tab);
+        Ok(response)
     }
 }

@@ -56,12 +56,12 @@ impl<'a> Keyring<'a> {
     /// The stored secret.
     pub(super) fn look_up(&self) -> Option<String> {
         let account = self.account.as_str();
-        let answer = if cfg!(target_os = "macos") {
+        let response = if cfg!(target_os = "macos") {
             self.run("security", &["find-generic-password", "-s", SERVICE, "-a", account, "-w"], b"")
         } else {
             self.run("secret-tool", &["lookup", "service", SERVICE, "account", account], b"")
         };
-        answer.map(|text| text.trim_end_matches(['\r', '\n']).to_owned()).filter(|text| !text.is_empty())
+        response.map(|text| text.trim_end_matches(['\r', '\n']).to_owned()).filter(|text| !text.is_empty())
     }
 
     /// Removes the secret.
@@ -86,11 +86,11 @@ impl<'a> Keyring<'a> {
             .ok()?;
         let written = child.stdin.take().map(|mut pipe| pipe.write_all(input));
         let is_done = wait(&mut child);
-        let mut answer = String::new();
+        let mut response = String::new();
         if is_done {
-            child.stdout.take()?.take(OUTPUT_BYTES).read_to_string(&mut answer).ok()?;
+            child.stdout.take()?.take(OUTPUT_BYTES).read_to_string(&mut response).ok()?;
         }
-        (is_done && written.is_some_and(|written| written.is_ok())).then_some(answer)
+        (is_done && written.is_some_and(|written| written.is_ok())).then_some(response)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A PowerShell process on Windows that executes requests and relays websockets.
 //!
-//! A process that does not answer in time, or that prints too many unknown lines, is ended. All waiting requests fail.
+//! A process that does not respond in time, or that prints too many unknown lines, is ended. All waiting requests fail.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -159,11 +159,11 @@ impl Powershell {
         timeout: Duration,
     ) -> Result<T, Failure> {
         let id = RequestId(self.requests.fetch_add(1, Ordering::Relaxed));
-        let (reply, answer) = oneshot::channel();
+        let (reply, response) = oneshot::channel();
         let asking = async {
             self.commands.send(PendingRequest { id, reply, relay }).await.ok()?;
             self.lines.send(request.line(id)).await.ok()?;
-            answer.await.ok()
+            response.await.ok()
         };
         let answered = match tokio::time::timeout(timeout, asking).await {
             Ok(Some(answered)) => answered,
@@ -280,10 +280,10 @@ impl Listener {
                 tracing::info!(disconnectSignals = %signal, "a relay to a browser on Windows broke");
                 self.relays.remove(&relay);
             }
-            Message::Answer(id, answer) => match self.waiting.remove(&id) {
+            Message::Answer(id, response) => match self.waiting.remove(&id) {
                 Some(reply) => {
                     // The caller may have given up.
-                    let _ = reply.send(answer);
+                    let _ = reply.send(response);
                 }
                 None => return self.count_unknown("a response without a request"),
             },

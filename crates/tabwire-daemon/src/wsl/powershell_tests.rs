@@ -6,7 +6,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::*;
-use crate::wsl::protocol::PortAnswer;
+use crate::wsl::protocol::PortResponse;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const SHORT: Duration = Duration::from_millis(300);
@@ -36,7 +36,7 @@ impl Stage {
     async fn ask(&self, timeout: Duration) -> Result<u16, Failure> {
         let powershell = self.start(TIMEOUT).await.unwrap();
         let request = Request::Port { wish: None, fixed: false };
-        powershell.request::<PortAnswer>(&request, timeout).await.map(|answer| answer.port)
+        powershell.request::<PortResponse>(&request, timeout).await.map(|response| response.port)
     }
 }
 
@@ -46,7 +46,7 @@ async fn powershell_answers_and_ends_with_its_last_handle() {
     let powershell = stage.start(TIMEOUT).await.unwrap();
     let asking = (0..20).map(|_| async {
         let request = Request::Port { wish: None, fixed: false };
-        powershell.request::<PortAnswer>(&request, TIMEOUT).await.unwrap().port
+        powershell.request::<PortResponse>(&request, TIMEOUT).await.unwrap().port
     });
     assert!(futures_util::future::join_all(asking).await.iter().all(|port| *port > 0));
     drop(powershell);

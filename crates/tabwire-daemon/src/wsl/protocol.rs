@@ -82,19 +82,19 @@ pub(crate) struct FoundBrowser {
 
 /// The response to `Find`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct FindAnswer {
+pub(crate) struct FindResult {
     pub(crate) browser: Option<FoundBrowser>,
 }
 
 /// The response to `Port`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct PortAnswer {
+pub(crate) struct PortResponse {
     pub(crate) port: u16,
 }
 
 /// The response to `Launch`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct LaunchAnswer {
+pub(crate) struct LaunchResponse {
     pub(crate) pid: u32,
     #[serde(default)]
     pub(crate) executable: Option<String>,
@@ -102,13 +102,13 @@ pub(crate) struct LaunchAnswer {
 
 /// The response to `Version`. Empty while the browser does not listen yet.
 #[derive(Debug, Deserialize)]
-pub(crate) struct VersionAnswer {
+pub(crate) struct VersionResponse {
     pub(crate) version: Option<Value>,
 }
 
 /// The response to `Stop`.
 #[derive(Debug, Deserialize)]
-pub(crate) struct StopAnswer {
+pub(crate) struct StopResponse {
     pub(crate) stopped: Vec<u32>,
 }
 

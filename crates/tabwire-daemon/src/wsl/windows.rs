@@ -16,7 +16,7 @@ use crate::wsl::host::{Found, Host, check_display};
 use crate::wsl::local::apply_opening;
 use crate::wsl::powershell::{POWERSHELL_TIMEOUT, Powershell, PowershellCommand};
 use crate::wsl::protocol::{
-    FindAnswer, FoundBrowser, LaunchAnswer, PortAnswer, Request, StopAnswer, VersionAnswer,
+    FindResult, FoundBrowser, LaunchResponse, PortResponse, Request, StopResponse, VersionResponse,
 };
 
 /// How long PowerShell may take to start a browser. A virus scanner may inspect it first.
@@ -75,9 +75,9 @@ impl<'a> WindowsHost<'a> {
             WindowsPort::Wished(port) => (Some(port), false),
             WindowsPort::Fixed(port) => (Some(port), true),
         };
-        let answer: PortAnswer =
+        let response: PortResponse =
             self.powershell.request(&Request::Port { wish: port, fixed }, POWERSHELL_TIMEOUT).await?;
-        Ok(answer.port)
+        Ok(response.port)
     }
 
     /// Polls the browser's port for its version until it answers.
@@ -88,8 +88,9 @@ impl<'a> WindowsHost<'a> {
                 true => self.version_from_here(port).await,
                 false => {
                     let request = Request::Version { port };
-                    let answer: VersionAnswer = self.powershell.request(&request, POWERSHELL_TIMEOUT).await?;
-                    answer.version
+                    let response: VersionResponse =
+                        self.powershell.request(&request, POWERSHELL_TIMEOUT).await?;
+                    response.version
                 }
             };
             let is_there =
@@ -166,9 +167,9 @@ impl Host for WindowsHost<'_> {
         if let Some(served) = self.browsers.find(is_it) {
             return Ok(Some(Found::served(served)));
         }
-        let answer: FindAnswer =
+        let response: FindResult =
             self.powershell.request(&Request::Find { profile }, POWERSHELL_TIMEOUT).await?;
-        let Some(browser) = answer.browser else { return Ok(None) };
+        let Some(browser) = response.browser else { return Ok(None) };
         let display = if browser.headless { Display::Headless } else { Display::Headed };
         let Some(port) = browser.port else { return Err(without_port(profile, browser.pid)) };
         check_display(Some(display), self)?;
@@ -196,7 +197,7 @@ impl Host for WindowsHost<'_> {
             profile: &self.windows.profile,
             port,
         };
-        let LaunchAnswer { pid, executable } = self.powershell.request(&request, POWERSHELL_LAUNCH).await?;
+        let LaunchResponse { pid, executable } = self.powershell.request(&request, POWERSHELL_LAUNCH).await?;
         self.browsers.powershell.note_launched(pid, port);
         let headless = self.opening.headless;
         let browser = FoundBrowser { pid, port: Some(port), headless, executable };
@@ -248,8 +249,8 @@ impl WindowsBrowser {
             headless: self.display == Display::Headless,
             executable: self.executable.as_deref(),
         };
-        let answer: StopAnswer = self.powershell.request(&request, POWERSHELL_TIMEOUT).await?;
-        tracing::info!(stopped = ?answer.stopped, "ended a browser on Windows");
+        let response: StopResponse = self.powershell.request(&request, POWERSHELL_TIMEOUT).await?;
+        tracing::info!(stopped = ?response.stopped, "ended a browser on Windows");
         Ok(())
     }
 

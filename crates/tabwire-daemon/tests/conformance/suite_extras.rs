@@ -18,7 +18,7 @@ use tokio::sync::broadcast;
 use crate::conformance::suite_question::{QuestionDesk, is_answer};
 use crate::conformance::suite_tool::{SuiteTool, tools};
 
-/// A picture of one red pixel.
+/// An image of one red pixel.
 pub(crate) const PICTURE: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
@@ -138,8 +138,8 @@ impl Extras for SuiteExtras {
                 vec![embedded, text("Please process the embedded resource above.")]
             }
             "test_prompt_with_image" => {
-                let picture = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
-                vec![picture, text("Please analyze the image above.")]
+                let image = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
+                vec![image, text("Please analyze the image above.")]
             }
             "test_input_required_result_prompt" => {
                 let requests: InputRequests = of(json!({"user_context": {

@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 use crate::conformance::suite_extras::SuiteExtras;
 
 /// Longest wait for anything on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running daemon; ended on drop.
 pub(crate) struct SuiteServer {
@@ -48,7 +48,7 @@ impl SuiteServer {
                 }
             });
         });
-        announced.recv_timeout(PATIENCE).expect("the daemon is ready");
+        announced.recv_timeout(TIMEOUT).expect("the daemon is ready");
         let (door, address) = open_door(&paths);
         Self { address, door: Some(door), stop: Some(stop), serving: Some(serving), _home: home }
     }
@@ -86,7 +86,7 @@ fn config(paths: Paths) -> DaemonConfig {
 /// Opens the door as `tabwire mcp --http` does.
 fn open_door(paths: &Paths) -> (UnixStream, String) {
     let mut stream = UnixStream::connect(paths.socket()).expect("the socket");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a deadline");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a deadline");
     let opening = McpOpening { transport: McpTransport::Http, ..McpOpening::default() };
     let opening = serde_json::to_string(&opening).expect("an opening");
     let request = format!(

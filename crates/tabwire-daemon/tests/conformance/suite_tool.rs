@@ -127,11 +127,11 @@ pub(crate) struct SuiteTool<'a> {
 impl SuiteTool<'_> {
     /// Does what the tool does.
     pub(crate) async fn call(self) -> Result<CallToolResult, ErrorData> {
-        let picture = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
+        let image = json!({"type": "image", "data": PICTURE, "mimeType": "image/png"});
         let sound = json!({"type": "audio", "data": SOUND, "mimeType": "audio/wav"});
         Ok(match self.request.name.as_ref() {
             "test_simple_text" => told("This is a simple text response for testing."),
-            "test_image_content" => result_of(json!({"content": [picture]})),
+            "test_image_content" => result_of(json!({"content": [image]})),
             "test_audio_content" => result_of(json!({"content": [sound]})),
             "test_embedded_resource" => result_of(json!({"content": [{"type": "resource", "resource": {
                 "uri": "test://embedded-resource", "mimeType": "text/plain",
@@ -143,7 +143,7 @@ impl SuiteTool<'_> {
                     "uri": "test://mixed-content-resource", "mimeType": "application/json",
                     "text": json!({"test": "data", "value": 123}).to_string(),
                 });
-                result_of(json!({"content": [text, picture, {"type": "resource", "resource": resource}]}))
+                result_of(json!({"content": [text, image, {"type": "resource", "resource": resource}]}))
             }
             "test_error_handling" => result_of(json!({"isError": true, "content": [
                 {"type": "text", "text": "This tool intentionally returns an error for testing"},
@@ -238,8 +238,8 @@ impl SuiteTool<'_> {
             return told(&format!("Heard {said:?} and {more:?}."));
         }
         told(&match said.get("form") {
-            Some(answer) => {
-                format!("User response: action={}, content={}", answer["action"], answer["content"])
+            Some(response) => {
+                format!("User response: action={}, content={}", response["action"], response["content"])
             }
             None => format!("state-ok: {}", json!(said)),
         })
@@ -259,7 +259,7 @@ impl SuiteTool<'_> {
     async fn sample_at_once(&self, prompt: &str) -> CallToolResult {
         let asked = of(sample(prompt, 100)["params"].clone());
         match self.context.peer.create_message(asked).await {
-            Ok(answer) => told(&format!("LLM response: {}", json!(answer)["content"])),
+            Ok(response) => told(&format!("LLM response: {}", json!(response)["content"])),
             Err(error) => {
                 result_of(json!({"isError": true, "content": [{"type": "text", "text": error.to_string()}]}))
             }

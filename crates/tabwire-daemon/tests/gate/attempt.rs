@@ -1,4 +1,4 @@
-//! One request to the gate as the tests write it, and what they say its answer must be.
+//! One request to the gate as the tests write it, and what they say its response must be.
 
 use tabwire_api::SessionKey;
 use tabwire_daemon::{

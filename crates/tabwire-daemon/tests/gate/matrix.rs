@@ -1,4 +1,4 @@
-//! The whole matrix against a second opinion on what each answer must be.
+//! The whole matrix against a second opinion on what each response must be.
 
 use tabwire_daemon::{Access, Refusal, Route, Scope, Transport};
 
@@ -15,7 +15,7 @@ const CONTENT_TYPES: [Option<&str>; 5] = [
     Some("application/x-www-form-urlencoded"),
 ];
 
-/// What the answer must be, decided without the gate's code.
+/// What the response must be, decided without the gate's code.
 fn expected(route: &Route, credential: Credential, attempt: &Attempt) -> Result<Scope, Refusal> {
     let host = match attempt.transport {
         Transport::Socket => ["tabwire.local".to_owned(), "tabwire.local".to_owned()],
@@ -76,13 +76,13 @@ fn every_combination_is_answered_as_the_rules_say() {
                         content_type: content_type.map(str::to_owned),
                         ..friendly.clone()
                     };
-                    let answer = attempt.made().map(|admitted| {
+                    let response = attempt.made().map(|admitted| {
                         assert_eq!(admitted.route, route);
                         admitted.scope
                     });
-                    assert_eq!(answer, expected(route, credential, &attempt), "{attempt:?}");
+                    assert_eq!(response, expected(route, credential, &attempt), "{attempt:?}");
                     tried += 1;
-                    let_in += usize::from(answer.is_ok());
+                    let_in += usize::from(response.is_ok());
                 }
             }
         }

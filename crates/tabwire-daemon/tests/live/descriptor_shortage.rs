@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 
-use crate::live::live_daemon::{LiveDaemon, PATIENCE};
+use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
 use crate::live::process_facts::{descriptors, ticks};
 
 #[test]
@@ -18,7 +18,7 @@ fn f41_without_descriptors_accepting_backs_off_and_recovers() {
     let before = prlimit(Some(pid), Resource::Nofile, Rlimit { current: Some(limit), maximum })
         .expect("its limit can be lowered");
     let waiting: Vec<TcpStream> = (0..20).map(|_| daemon.connect()).collect();
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while descriptors(daemon.pid()) < usize::try_from(limit).expect("a small number") {
         assert!(Instant::now() < until, "the daemon takes what it can");
         std::thread::yield_now();

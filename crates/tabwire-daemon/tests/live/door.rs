@@ -7,7 +7,7 @@ use std::thread;
 use serde_json::{Value, json};
 use tabwire_daemon::{Access, ROUTES};
 
-use crate::live::live_daemon::{LiveDaemon, PATIENCE};
+use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
 use crate::live::process_facts::{internet_listeners, unix_listeners};
 use crate::live::raw_http::{exchange, flood};
 use crate::live::raw_websocket::UPGRADE;
@@ -116,7 +116,7 @@ fn t07_a_request_through_a_local_proxy_needs_the_token_like_any_other() {
     let proxy = forward_to(daemon.port);
     let ask = |host: &str, headers: &str| {
         let stream = TcpStream::connect(("127.0.0.1", proxy)).expect("the proxy listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         let head = format!("GET /v1/status HTTP/1.1\r\nhost: {host}\r\n{headers}connection: close\r\n\r\n");
         exchange(stream, &head, "").status
     };
@@ -135,7 +135,7 @@ fn t12_nothing_secret_is_sent_to_an_address_somebody_names() {
     let stranger = listener.local_addr().expect("bound");
     let capture = thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("the daemon connects when the user says so");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         let mut received = vec![0; 4096];
         let length = stream.read(&mut received).expect("a handshake");
         let _ = stream.write_all(b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n");
@@ -160,7 +160,7 @@ fn t06_the_body_of_an_unauthorised_request_is_not_read() {
     let daemon = LiveDaemon::start();
     let total = 100 * 1024 * 1024;
     let head = daemon.head("POST /v1/actions/open", &["content-type: application/json"], total);
-    // The answer comes before a single byte of the body was sent.
+    // The response comes before a single byte of the body was sent.
     assert_eq!(exchange(daemon.connect(), &head, "").status, 401);
     let mut stream = daemon.connect();
     stream.write_all(head.as_bytes()).expect("the head is taken");

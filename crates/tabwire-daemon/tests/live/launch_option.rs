@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::live::live_daemon::{LiveDaemon, PATIENCE};
+use crate::live::live_daemon::{LiveDaemon, TIMEOUT};
 use crate::live::process_facts::tree;
 
 /// Asks for a browser in a way that must be refused; gives the failure.
@@ -23,7 +23,7 @@ fn refused(daemon: &LiveDaemon, options: &Value) -> Value {
         reply.json()["error"].clone()
     });
     // The keeper that refused it is gone in a moment, and leaves no browser.
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     while tree(daemon.pid()).len() > 1 {
         assert!(Instant::now() < until, "something was started for {options}");
         std::thread::yield_now();

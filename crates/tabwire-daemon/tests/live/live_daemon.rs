@@ -17,7 +17,7 @@ use crate::live::raw_http::{Reply, exchange};
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_daemon-for-tests");
 
 /// Longest wait for anything on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running daemon.
 pub(crate) struct LiveDaemon {
@@ -93,19 +93,19 @@ impl LiveDaemon {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the port is open");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        stream.set_write_timeout(Some(TIMEOUT)).expect("a timeout");
         stream
     }
 
     pub(crate) fn connect_socket(&self) -> UnixStream {
         let stream = UnixStream::connect(self.paths.socket()).expect("the socket is open");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+        stream.set_write_timeout(Some(TIMEOUT)).expect("a timeout");
         stream
     }
 
-    /// Sends a head and a body to the port, and gives the answer.
+    /// Sends a head and a body to the port, and gives the response.
     pub(crate) fn ask(&self, first_line: &str, headers: &[&str], body: &str) -> Reply {
         exchange(self.connect(), &self.head(first_line, headers, body.len()), body)
     }
@@ -159,7 +159,7 @@ impl Drop for LiveDaemon {
             return;
         }
         if let Ok(stream) = UnixStream::connect(self.paths.socket()) {
-            let _ = stream.set_read_timeout(Some(PATIENCE));
+            let _ = stream.set_read_timeout(Some(TIMEOUT));
             let head = "POST /v1/daemon/stop HTTP/1.1\r\nhost: tabwire.local\r\n\
                         content-type: application/json\r\nconnection: close\r\n\r\n";
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| exchange(stream, head, "")));

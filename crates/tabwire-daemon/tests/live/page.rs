@@ -14,8 +14,8 @@ use crate::live::raw_websocket::RawWebsocket;
 fn address(daemon: &LiveDaemon, options: &Value) -> (String, String) {
     let reply = daemon.ask_as_user("POST", "/v1/cdp-url", &json!({"options": options}));
     assert_eq!(reply.status, 200, "{}", reply.body);
-    let answer = reply.json();
-    let websocket = answer["websocket"].as_str().expect("an address").to_owned();
+    let response = reply.json();
+    let websocket = response["websocket"].as_str().expect("an address").to_owned();
     let path = websocket.split_once("://").and_then(|(_, rest)| rest.split_once('/')).expect("a path").1;
     let secret = path.split('/').next().expect("a secret").to_owned();
     (websocket, secret)

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 
 use serde_json::Value;
 
-/// An answer, whole.
+/// A response, whole.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,

@@ -42,13 +42,13 @@ impl RawWebsocket {
         let upgrade = [&UPGRADE[..], headers].concat().join("\r\n");
         let head = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{upgrade}\r\n\r\n");
         stream.write_all(head.as_bytes()).expect("the head is taken");
-        let mut answer = Vec::new();
-        while !answer.ends_with(b"\r\n\r\n") {
+        let mut response = Vec::new();
+        while !response.ends_with(b"\r\n\r\n") {
             let mut byte = [0];
             stream.read_exact(&mut byte).expect("an answer");
-            answer.push(byte[0]);
+            response.push(byte[0]);
         }
-        let text = String::from_utf8_lossy(&answer);
+        let text = String::from_utf8_lossy(&response);
         assert!(text.starts_with("HTTP/1.1 101 "), "{text}");
         assert!(text.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="), "{text}");
         Self { stream }
@@ -115,7 +115,7 @@ impl RawWebsocket {
         }
     }
 
-    /// Reads until an answer to this id, and gives it.
+    /// Reads until a response to this id, and gives it.
     pub(crate) fn wait_for_answer(&mut self, id: u64) -> serde_json::Value {
         loop {
             let frame = self.receive().expect("the peer is there");

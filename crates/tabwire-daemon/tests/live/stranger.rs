@@ -9,7 +9,7 @@ use std::thread;
 use rustix::thread::set_thread_uid;
 use tabwire_daemon::Paths;
 
-use crate::live::live_daemon::{LiveDaemon, PATIENCE, new_home, start_process};
+use crate::live::live_daemon::{LiveDaemon, TIMEOUT, new_home, start_process};
 
 /// A user that is not us.
 const NOBODY: u32 = 65_534;
@@ -36,7 +36,7 @@ fn t34_another_users_connection_is_refused_even_when_the_files_let_it_in() {
     let theirs = socket.clone();
     let received = as_nobody(move || {
         let mut stream = UnixStream::connect(theirs).expect("the files let it in");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+        stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
         let _ = stream.write_all(b"GET /v1/status HTTP/1.1\r\nhost: tabwire.local\r\n\r\n");
         let mut received = Vec::new();
         let _ = stream.read_to_end(&mut received);

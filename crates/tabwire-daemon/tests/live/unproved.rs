@@ -19,7 +19,7 @@ const MANY: usize = CONNECTIONS + 50;
 /// What they may cost together: 64 KiB for each that may wait, and some slack.
 const ALLOWANCE: usize = 32 * 1024 * 1024;
 
-/// How long an answer may take while strangers crowd the port.
+/// How long a response may take while strangers crowd the port.
 const PROMPT: Duration = Duration::from_secs(3);
 
 fn dial(daemon: &LiveDaemon) -> RawWebsocket {
@@ -113,7 +113,7 @@ fn l3_connections_without_a_credential_do_not_starve_the_port() {
     }
 }
 
-/// Reads the rest of an answer whose end is the end of a JSON object.
+/// Reads the rest of a response whose end is the end of a JSON object.
 fn drain(client: &mut TcpStream) {
     let mut rest = Vec::new();
     let mut part = [0; 4096];

@@ -10,7 +10,7 @@ use tabwire_daemon::Hub;
 use tabwire_mux::PartitionScope;
 use tabwire_testkit::Site;
 
-use crate::realm::kept_browser::{KeptBrowser, PATIENCE};
+use crate::realm::kept_browser::{KeptBrowser, TIMEOUT};
 use crate::realm::realm_client::{RealmClient, ask, evaluate};
 
 const PARTITIONS: [&str; 4] = ["first", "second", "third", "fourth"];
@@ -75,7 +75,7 @@ async fn partitions_share_a_browser_unseen_by_each_other_and_outlive_their_daemo
     let clients = join_all(&hub, &tasks).await;
     assert_eq!(all_pages(&clients).await, before, "the same tabs");
     for client in &clients {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while client.tabs().await != 3 {
             assert!(Instant::now() < until, "its tab targets: {}", client.tabs().await);
         }
@@ -112,7 +112,7 @@ async fn open_everywhere(hub: &Hub, clients: &[RealmClient], site: &Site) -> Vec
 async fn cookies_stay(clients: &[RealmClient], pages: &[Vec<String>]) {
     for ((client, own), partition) in clients.iter().zip(pages).zip(PARTITIONS) {
         let page = client.attach(&own[0]).await;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while evaluate(&page, "location.protocol === 'http:' && document.readyState === 'complete'").await
             != true
         {

@@ -9,7 +9,7 @@ use tabwire_daemon::{BrowserLink, Hub};
 use tempfile::TempDir;
 
 /// Longest wait for anything on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The program that keeps browsers for this crate's tests.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_daemon-for-tests");
@@ -30,7 +30,7 @@ impl KeptBrowser {
         spec.temporary = true;
         let instance = tabwire_browser::new_instance_id().expect("an id");
         let request = KeepRequest { spec, runtime_dir, instance, labels: Default::default() };
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let descriptor =
             keeper_client::spawn_keeper(Path::new(PROGRAM), &["keep"], &request, until).expect("kept");
         Self { home, descriptor }
@@ -39,7 +39,7 @@ impl KeptBrowser {
     /// Claims the browser and serves it, as a daemon does.
     pub(crate) async fn serve(&self, tasks: &TaskGroup) -> Hub {
         let holder = tabwire_browser::new_instance_id().expect("an id");
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let claim = loop {
             // An earlier hub's claim ends with its task.
             match keeper_client::claim(&self.descriptor.socket, &holder, until) {
@@ -51,13 +51,13 @@ impl KeptBrowser {
         let staging = self.home.path().join("staging");
         std::fs::create_dir_all(&staging).expect("a directory");
         let hub = Hub::start(BrowserLink::from_claim(claim).expect("a link").with_staging(staging), tasks);
-        hub.ready(PATIENCE).await.expect("a hub");
+        hub.ready(TIMEOUT).await.expect("a hub");
         hub
     }
 }
 
 impl Drop for KeptBrowser {
     fn drop(&mut self) {
-        let _ = keeper_client::stop(&self.descriptor.socket, None, Instant::now() + PATIENCE);
+        let _ = keeper_client::stop(&self.descriptor.socket, None, Instant::now() + TIMEOUT);
     }
 }

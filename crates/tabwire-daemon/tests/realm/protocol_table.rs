@@ -10,7 +10,7 @@ use serde_json::Value;
 use tabwire_mux::COMMANDS_IN_A_CONTEXT;
 use tabwire_policy::{MethodRule, Reach};
 
-use crate::realm::kept_browser::PATIENCE;
+use crate::realm::kept_browser::TIMEOUT;
 
 /// Reads `/json/protocol` from a browser of our own.
 fn protocol() -> Value {
@@ -30,15 +30,15 @@ fn protocol() -> Value {
         .find_map(|line| line.strip_prefix("DevTools listening on ws://").map(str::to_owned))
         .expect("it listens");
     let authority = address.split('/').next().unwrap_or_default().to_owned();
-    let answer = get(&authority, "/json/protocol");
+    let response = get(&authority, "/json/protocol");
     browser.kill().expect("it ends");
     browser.wait().expect("it ends");
-    serde_json::from_str(&answer).expect("a description")
+    serde_json::from_str(&response).expect("a description")
 }
 
 fn get(authority: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(authority).expect("connected");
-    stream.set_read_timeout(Some(PATIENCE.min(Duration::from_secs(20)))).expect("a deadline");
+    stream.set_read_timeout(Some(TIMEOUT.min(Duration::from_secs(20)))).expect("a deadline");
     let request = format!("GET {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("sent");
     let mut reader = BufReader::new(stream);

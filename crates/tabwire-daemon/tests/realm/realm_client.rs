@@ -8,7 +8,7 @@ use tabwire_cdp::{CdpSession, Connection, TaskGroup, channel_pair};
 use tabwire_daemon::Hub;
 use tabwire_mux::{ClientOptions, Share};
 
-use crate::realm::kept_browser::PATIENCE;
+use crate::realm::kept_browser::TIMEOUT;
 
 pub(crate) struct RealmClient {
     connection: Connection,
@@ -61,7 +61,7 @@ impl RealmClient {
 
     /// Waits until it is shown this many pages.
     pub(crate) async fn sees_pages(&self, count: usize) -> BTreeSet<String> {
-        let until = std::time::Instant::now() + PATIENCE;
+        let until = std::time::Instant::now() + TIMEOUT;
         loop {
             let pages = self.pages().await;
             if pages.len() == count {
@@ -85,14 +85,14 @@ impl RealmClient {
 }
 
 pub(crate) async fn ask(session: &CdpSession, method: &'static str, params: Value) -> Result<Value, String> {
-    let answer = session.send(method, &params, PATIENCE).await.map_err(|error| error.to_string())?;
-    answer.to().map_err(|error| error.to_string())
+    let response = session.send(method, &params, TIMEOUT).await.map_err(|error| error.to_string())?;
+    response.to().map_err(|error| error.to_string())
 }
 
 /// Evaluates in a page, awaiting what it promises.
 pub(crate) async fn evaluate(page: &CdpSession, expression: &str) -> Value {
     let params =
         json!({"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true});
-    let answer = ask(page, "Runtime.evaluate", params).await.expect("evaluated");
-    answer["result"]["value"].clone()
+    let response = ask(page, "Runtime.evaluate", params).await.expect("evaluated");
+    response["result"]["value"].clone()
 }

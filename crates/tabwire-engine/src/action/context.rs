@@ -23,9 +23,9 @@ pub struct Context {
     pub tab: Option<TabId>,
     /// When it gives up.
     pub deadline: Deadline,
-    /// Whether the answer of an action that acts carries what changed on the page.
+    /// Whether the response of an action that acts carries what changed on the page.
     pub snapshot: bool,
-    /// Whether the answer is wanted as text; else as data. Large answers are only made in the form that is wanted.
+    /// Whether the response is wanted as text; else as data. Large responses are only made in the form that is wanted.
     pub wants_text: bool,
     /// Whether evidence of the action is kept, even if the session keeps none.
     pub capture: bool,
@@ -33,7 +33,7 @@ pub struct Context {
     pub video_encoder: Option<Arc<dyn VideoEncoder>>,
     /// Who keeps saved logins, if anybody does.
     pub logins: Option<Arc<dyn LoginStore>>,
-    /// What is struck from every answer.
+    /// What is struck from every response.
     pub redactor: Arc<OutputRedactor>,
     /// What it has to say besides its result.
     pub notices: Notices,

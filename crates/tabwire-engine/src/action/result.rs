@@ -103,20 +103,20 @@ pub(crate) struct Changes {
     /// Whether the page went to another document.
     #[serde(skip_serializing_if = "is_false")]
     pub navigated: bool,
-    /// Whether the page was still loading when the answer was given.
+    /// Whether the page was still loading when the response was given.
     #[serde(skip_serializing_if = "is_false")]
     pub still_loading: bool,
     /// Whether the page's content changed.
     #[serde(skip_serializing_if = "is_false")]
     pub content: bool,
-    /// Requests the page made and that were over when the answer was given.
+    /// Requests the page made and that were over when the response was given.
     #[serde(skip_serializing_if = "is_zero")]
     pub requests: u32,
     /// Tabs the page opened.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub new_tabs: Vec<TabId>,
-    /// A dialog the page opened; it waits for an answer.
+    /// A dialog the page opened; it waits for a response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
     /// Downloads that began.
@@ -182,7 +182,7 @@ impl Changes {
     }
 }
 
-/// The value of an answer and nothing else.
+/// The value of a response and nothing else.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BareValue {
     /// The value.
@@ -220,7 +220,7 @@ impl BareValue {
     }
 }
 
-/// What lines of our own begin with, in answers and beside them.
+/// What lines of our own begin with, in responses and beside them.
 const OWN_WORDS: [&str; 9] =
     ["error:", "hint:", "note:", "warning:", "next:", "cut:", "lost:", "<page ", "</page "];
 

@@ -14,7 +14,7 @@ use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::{Element, TargetArguments};
 use crate::input::keyboard::PRIMARY;
 use crate::input::mouse::{Click as Clicking, MouseButton, modifier_bits};
-use crate::limits::NEW_TAB_PATIENCE;
+use crate::limits::NEW_TAB_TIMEOUT;
 use crate::page::Page;
 use crate::settle::InputAction;
 
@@ -110,7 +110,7 @@ async fn await_tab(
             }
         }
     };
-    let until = context.deadline.instant().min(tokio::time::Instant::now() + NEW_TAB_PATIENCE);
+    let until = context.deadline.instant().min(tokio::time::Instant::now() + NEW_TAB_TIMEOUT);
     let found =
         page.unless_blocked(async { Ok(tokio::time::timeout_at(until, ours).await.ok().flatten()) }).await?;
     let Some(info) = found else {

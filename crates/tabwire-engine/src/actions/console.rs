@@ -11,7 +11,7 @@ use crate::action::context::Context;
 use crate::action::result::BareValue;
 use crate::action::{Action, Effect, Example, Render, ToolGroup, ToolOptions};
 use crate::frames::policy::OmittedSites;
-use crate::limits::CONSOLE_TOLD;
+use crate::limits::CONSOLE_REPORTED;
 use crate::page::console::{ConsoleEntry, Reader};
 use crate::snapshot::{LinkTarget, PageText, enclose};
 
@@ -114,7 +114,7 @@ pub(crate) async fn read_console(
     reader: Reader,
     fits: impl Fn(&ConsoleEntry) -> bool,
 ) -> Result<ConsoleLines, Failure> {
-    let limit = extent.limit.unwrap_or(CONSOLE_TOLD);
+    let limit = extent.limit.unwrap_or(CONSOLE_REPORTED);
     if limit == 0 {
         return Err(Failure::new(ErrorCode::BadArgs, "`limit` must be at least 1.")
             .with_remedy("Raise `limit` or leave it out."));

@@ -104,7 +104,7 @@ pub(crate) enum Verb {
 
 /// Cookies, and what was done with them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct CookiesAnswer {
+pub(crate) struct CookiesResult {
     /// What was done.
     verb: Verb,
     /// The cookies that were found, set or cleared.
@@ -140,7 +140,7 @@ impl Action for Cookies {
         notes: &[("others", "more of other sites (--all)")],
     });
     const HAS_SECRET_RESULT: bool = true;
-    type Output = CookiesAnswer;
+    type Output = CookiesResult;
 
     fn needs(&self) -> Needs {
         Needs::every_site(&[Capability::Read, Capability::Act])
@@ -148,7 +148,7 @@ impl Action for Cookies {
             .at(Capability::Act, self.partition.clone())
     }
 
-    async fn run(self, context: &Context) -> Result<CookiesAnswer, Failure> {
+    async fn run(self, context: &Context) -> Result<CookiesResult, Failure> {
         self.check()?;
         let page = context.page().await?;
         match self.verb {
@@ -215,17 +215,17 @@ impl Cookies {
         }
     }
 
-    async fn list(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+    async fn list(&self, context: &Context, page: &Page) -> Result<CookiesResult, Failure> {
         let (cookies, count) = page.cookies(&self.scope(), context.deadline).await?;
         let others = count.saturating_sub(cookies.len());
         let cookies = cookies.iter().map(|cookie| CookieView::of(cookie, self.values)).collect();
-        Ok(CookiesAnswer { verb: self.verb, cookies, others: Some(others) })
+        Ok(CookiesResult { verb: self.verb, cookies, others: Some(others) })
     }
 
-    async fn get(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+    async fn get(&self, context: &Context, page: &Page) -> Result<CookiesResult, Failure> {
         let found = self.named(context, page).await?;
         let cookies = found.iter().map(|cookie| CookieView::of(cookie, true)).collect();
-        Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+        Ok(CookiesResult { verb: self.verb, cookies, others: None })
     }
 
     /// The cookies of the scope that have the name, if one is given.
@@ -245,7 +245,7 @@ impl Cookies {
         Ok(cookies)
     }
 
-    async fn clear(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+    async fn clear(&self, context: &Context, page: &Page) -> Result<CookiesResult, Failure> {
         let found = self.named(context, page).await?;
         if self.all && self.name.is_none() {
             page.remove_all_cookies(context.deadline).await?;
@@ -253,10 +253,10 @@ impl Cookies {
             page.remove_cookies(&found, context.deadline).await?;
         }
         let cookies = found.iter().map(|cookie| CookieView::of(cookie, false)).collect();
-        Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+        Ok(CookiesResult { verb: self.verb, cookies, others: None })
     }
 
-    async fn set(&self, context: &Context, page: &Page) -> Result<CookiesAnswer, Failure> {
+    async fn set(&self, context: &Context, page: &Page) -> Result<CookiesResult, Failure> {
         let cookie = self.to_cookie(&page.info(context.deadline).await?.url)?;
         let refused = page.set_cookies(std::slice::from_ref(&cookie), context.deadline).await?;
         let (kept, _) = page.cookies(&CookieScope::All, context.deadline).await?;
@@ -269,7 +269,7 @@ impl Cookies {
         match kept.filter(|_| refused.is_empty()) {
             Some(kept) => {
                 let cookies = vec![CookieView::of(kept, false)];
-                Ok(CookiesAnswer { verb: self.verb, cookies, others: None })
+                Ok(CookiesResult { verb: self.verb, cookies, others: None })
             }
             None => {
                 let message =
@@ -292,7 +292,7 @@ fn bad(message: &str, remedy: impl Into<Remedy>) -> Failure {
     Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy)
 }
 
-impl Render for CookiesAnswer {
+impl Render for CookiesResult {
     fn render(&self) -> String {
         let mut lines: Vec<String> = self.cookies.iter().map(CookieView::line).collect();
         match self.verb {

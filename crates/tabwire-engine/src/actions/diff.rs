@@ -1,4 +1,4 @@
-//! `diff`: what is different from the last snapshot, from a baseline, or from an earlier picture.
+//! `diff`: what is different from the last snapshot, from a baseline, or from an earlier image.
 
 use std::path::{Path, PathBuf};
 
@@ -18,11 +18,11 @@ use crate::page::Page;
 use crate::read::PartArguments;
 use crate::snapshot::{Baseline, Comparison, Extent, SnapshotRequest, enclose, harmless_lines};
 
-/// Tell what is different from before: in the snapshot, or in a picture of the page.
+/// Tell what is different from before: in the snapshot, or in an image of the page.
 ///
 /// `diff snapshot` compares with the last snapshot of this page, `diff snapshot FILE` with a baseline that was written
 /// by `diff snapshot --save FILE`. `diff screenshot FILE` compares with a PNG of `tabwire screenshot --output FILE`,
-/// taken of the same part, and writes a picture in which what differs is red.
+/// taken of the same part, and writes an image in which what differs is red.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Diff {
     /// What is compared.
@@ -41,16 +41,16 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "N")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     threshold: Option<f64>,
-    /// Compare a picture of the whole page, not only of what is in view.
+    /// Compare an image of the whole page, not only of what is in view.
     #[arg(long, conflicts_with = "target")]
     #[serde(default)]
     full_page: bool,
-    /// Compare a picture of this element: a ref, a CSS selector, or another target.
+    /// Compare an image of this element: a ref, a CSS selector, or another target.
     #[arg(long)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "target"))]
     target: Option<String>,
-    /// Where the picture of the difference goes; a place of our own unless told.
+    /// Where the image of the difference goes; a place of our own unless told.
     #[arg(long, short, value_name = "PATH")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "file_written"))]
@@ -80,8 +80,8 @@ pub(crate) enum Compared {
     },
     /// Snapshots.
     Snapshot(SnapshotChange),
-    /// Pictures.
-    Screenshot(PictureChange),
+    /// Images.
+    Screenshot(ImageChange),
 }
 
 /// How two snapshots differ.
@@ -94,9 +94,9 @@ pub(crate) struct SnapshotChange {
     changes: Option<Vec<String>>,
 }
 
-/// How two pictures differ.
+/// How two images differ.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct PictureChange {
+pub(crate) struct ImageChange {
     /// Whether nothing is different.
     same: bool,
     /// Pixels that are different.
@@ -105,11 +105,11 @@ pub(crate) struct PictureChange {
     ratio: f64,
     /// Width and height of the baseline.
     baseline_size: (u32, u32),
-    /// Width and height of the page's picture now; when they are not the baseline's, what only one has is different.
+    /// Width and height of the page's image now; when they are not the baseline's, what only one has is different.
     size: (u32, u32),
     /// Where something is different, the largest parts first: x, y, width, height in pixels.
     boxes: Vec<(u32, u32, u32, u32)>,
-    /// A picture of the difference.
+    /// An image of the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     picture: Option<PathBuf>,
 }
@@ -218,7 +218,7 @@ impl Diff {
             None => None,
         };
         let Difference { changed, total, regions, .. } = found.difference;
-        Ok(Compared::Screenshot(PictureChange {
+        Ok(Compared::Screenshot(ImageChange {
             same: changed == 0,
             changed_pixels: changed,
             ratio: ratio(changed, total),
@@ -234,7 +234,7 @@ struct Found {
     difference: Difference,
     before: (u32, u32),
     now: (u32, u32),
-    /// The picture of the difference, if there is one.
+    /// The image of the difference, if there is one.
     file: Option<Vec<u8>>,
 }
 
@@ -326,7 +326,7 @@ impl Render for Compared {
     }
 }
 
-impl PictureChange {
+impl ImageChange {
     fn render(&self) -> String {
         let mut lines = Vec::new();
         if self.size != self.baseline_size {

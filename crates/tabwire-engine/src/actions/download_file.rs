@@ -26,7 +26,7 @@ use crate::settle::InputAction;
 
 /// Download a file, by its address or by clicking an element.
 ///
-/// An address is fetched by the browser with its cookies, in no tab that anybody sees. The answer comes when the whole
+/// An address is fetched by the browser with its cookies, in no tab that anybody sees. The response comes when the whole
 /// file is in its place.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct DownloadFile {

@@ -176,12 +176,12 @@ async fn run(
 ) -> Result<EvaluateResponse, Failure> {
     let Site { page, place } = site;
     page.unless_blocked(async {
-        let answer = page.begin_on(place, method, params, deadline).await;
-        if matches!(answer, Err(CdpError::Timeout { .. })) {
+        let response = page.begin_on(place, method, params, deadline).await;
+        if matches!(response, Err(CdpError::Timeout { .. })) {
             // What still runs would keep the page from everything else.
             drop(page.begin_on(place, "Runtime.terminateExecution", &json!({}), SETUP_DEADLINE.into()));
         }
-        read_evaluation(answer.map_err(|error| page.session().failure(error))?)
+        read_evaluation(response.map_err(|error| page.session().failure(error))?)
     })
     .await
 }
@@ -198,12 +198,12 @@ async fn evaluate_on(
         "async function (element) {{ const given = (\n{expression}\n); return typeof given === \"function\" ? given(element) : given; }}"
     );
     let applied = page.session().call_on_element(&element.frame, element.key(), &function, context.deadline);
-    let answer = page.unless_blocked(applied).await?;
-    read_evaluation(answer)?.after_lines(1).into_result()
+    let response = page.unless_blocked(applied).await?;
+    read_evaluation(response)?.after_lines(1).into_result()
 }
 
-fn read_evaluation(answer: Value) -> Result<EvaluateResponse, Failure> {
-    serde_json::from_value(answer)
+fn read_evaluation(response: Value) -> Result<EvaluateResponse, Failure> {
+    serde_json::from_value(response)
         .map_err(|error| Failure::new(ErrorCode::CdpError, format!("The evaluation's answer: {error}.")))
 }
 

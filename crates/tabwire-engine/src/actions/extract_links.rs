@@ -99,7 +99,7 @@ impl Action for ExtractLinks {
         let asks_all = self.part.target.is_none();
         let main: FrameLinks = page.call_in(&first, "links", &wanted, context.deadline).await?;
         let url = LinkTarget::new(&main.url).as_str().to_owned();
-        let mut answers = vec![main];
+        let mut responses = vec![main];
         let others = page.scope_frames().into_iter().filter(|frame| asks_all && frame.id != first);
         let begun: Vec<_> = others
             .map(|frame| page.session().call(&frame.id, "links", &json!({}), context.deadline))
@@ -107,24 +107,24 @@ impl Action for ExtractLinks {
         for reply in begun {
             // A frame that went meanwhile has no links.
             match page.unless_blocked(reply).await.map(serde_json::from_value::<FrameLinks>) {
-                Ok(Ok(answer)) => answers.push(answer),
+                Ok(Ok(response)) => responses.push(response),
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
                 _ => {}
             }
         }
-        Ok(self.gather(url, answers, limit))
+        Ok(self.gather(url, responses, limit))
     }
 }
 
 impl ExtractLinks {
-    fn gather(&self, url: String, answers: Vec<FrameLinks>, limit: usize) -> Links {
+    fn gather(&self, url: String, responses: Vec<FrameLinks>, limit: usize) -> Links {
         let wanted = self.filter.as_ref().map(|filter| filter.to_lowercase());
         let mut links: Vec<Link> = Vec::new();
         let mut seen = std::collections::HashSet::new();
         let mut more = 0;
-        for answer in answers {
-            more += answer.more;
-            for link in answer.links {
+        for response in responses {
+            more += response.more;
+            for link in response.links {
                 let link = Link { text: link.text.as_str().to_owned(), url: link.url.as_str().to_owned() };
                 let fits = wanted.as_ref().is_none_or(|wanted| {
                     link.text.to_lowercase().contains(wanted) || link.url.to_lowercase().contains(wanted)

@@ -14,7 +14,7 @@ use crate::frames::policy::site_of;
 use crate::frames::tree::FrameInfo;
 use crate::input::element::TargetArguments;
 use crate::input::locator::Locator;
-use crate::limits::{FRAMES_TOLD, PAGE_URL_CHARACTERS};
+use crate::limits::{FRAMES_REPORTED, PAGE_URL_CHARACTERS};
 use crate::page::Page;
 use crate::snapshot::{PageText, line_address, worded};
 
@@ -177,7 +177,7 @@ impl Frames {
             let url = if is_refused { site_of(&frame.url) } else { address(frame) };
             FrameLine { name, url, current: frame.id == current, depth }
         };
-        let frames: Vec<FrameLine> = all.iter().take(FRAMES_TOLD).map(line).collect();
+        let frames: Vec<FrameLine> = all.iter().take(FRAMES_REPORTED).map(line).collect();
         let meant = all.iter().find(|frame| frame.id == current).map(line);
         let (frame, url) = meant.map(|line| (line.name, line.url)).unwrap_or_default();
         Self { tab: context.browser.tab_id(page), frame, url, frames }

@@ -160,8 +160,8 @@ impl Get {
         argument["what"] = json!(what);
         argument["names"] = json!(self.names);
         argument["reveal"] = json!(self.reveal);
-        let answer: Answer = page.call_in(&frame, "elementData", &argument, context.deadline).await?;
-        Ok(match (self.names.as_slice(), answer.fact) {
+        let response: Answer = page.call_in(&frame, "elementData", &argument, context.deadline).await?;
+        Ok(match (self.names.as_slice(), response.fact) {
             ([only], Value::Object(mut facts)) => facts.remove(only).unwrap_or_default(),
             (_, fact) => fact,
         })

@@ -1,4 +1,4 @@
-//! `har`: records requests with their bodies, or answers them from a recording.
+//! `har`: records requests with their bodies, or replays them from a recording.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::page::Page;
 /// Record the tab's requests into an HTTP HarReplay (HAR 1.2), or answer requests from one.
 ///
 /// Cookies, Authorization headers, tokens and passwords of requests are masked in the file unless --show-secrets is
-/// given; bodies of answers are kept as they came.
+/// given; bodies of responses are kept as they came.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct Har {
     /// What to do.
@@ -80,7 +80,7 @@ pub(crate) struct HarState {
 pub(crate) struct Replay {
     /// Answers in the archive.
     answers: usize,
-    /// Requests of the file without an answer that could be given.
+    /// Requests of the file without a response that could be given.
     unusable: usize,
     /// Whether other requests fail.
     strict: bool,

@@ -18,7 +18,7 @@ use crate::network::{Credentials, origin_of};
 // Not to be printed: it holds a password.
 #[derive(Clone, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct HttpAuth {
-    /// The name; without one, say for whom and where there is an answer.
+    /// The name; without one, say for whom and where there is a response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]
     user: Option<String>,
@@ -43,10 +43,10 @@ pub(crate) struct HttpAuth {
     clear: bool,
 }
 
-/// For whom there is an answer.
+/// For whom there is a response.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct HttpAuthState {
-    /// The name; none when servers get no answer.
+    /// The name; none when servers get no response.
     user: Option<String>,
     /// The only origin that gets it; none until the first page asks.
     origin: Option<String>,

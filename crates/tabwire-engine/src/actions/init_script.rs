@@ -64,7 +64,7 @@ pub(crate) struct ScriptView {
 
 /// Init scripts, and what was done with them.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct ScriptsAnswer {
+pub(crate) struct ScriptsResult {
     /// What was done.
     verb: Verb,
     /// The id of the script that was added.
@@ -85,7 +85,7 @@ impl Action for InitScript {
         Example::new("tabwire init-script remove --all", "Run none any more."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::Emulate);
-    type Output = ScriptsAnswer;
+    type Output = ScriptsResult;
 
     fn needs(&self) -> Needs {
         // Scripts run in every document that the tab loads from then on.
@@ -96,7 +96,7 @@ impl Action for InitScript {
         )
     }
 
-    async fn run(self, context: &Context) -> Result<ScriptsAnswer, Failure> {
+    async fn run(self, context: &Context) -> Result<ScriptsResult, Failure> {
         let source = self.source(context)?;
         let page = context.page().await?;
         let mut id = None;
@@ -114,7 +114,7 @@ impl Action for InitScript {
             begins: PageText::cut(source, INIT_SCRIPT_SHOWN).as_str().to_owned(),
             bytes: source.len(),
         };
-        Ok(ScriptsAnswer { verb: self.verb, id, scripts: listed.iter().map(view).collect() })
+        Ok(ScriptsResult { verb: self.verb, id, scripts: listed.iter().map(view).collect() })
     }
 }
 
@@ -163,7 +163,7 @@ fn bad(message: &str) -> Failure {
         .with_remedy("Use `add` with a script or a file, `remove` with an id or `all`, or `list`.")
 }
 
-impl Render for ScriptsAnswer {
+impl Render for ScriptsResult {
     fn render(&self) -> String {
         let mut lines: Vec<String> = match (&self.id, self.verb) {
             (Some(id), _) => vec![format!("added {id}; it runs from the next document on: use `reload`")],

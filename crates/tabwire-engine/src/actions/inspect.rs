@@ -135,8 +135,9 @@ impl Action for Inspect {
         }
         loop {
             let argument = json!({"x": x, "y": y});
-            let answer: Option<Answer> = page.call_in(&frame, "inspect", &argument, context.deadline).await?;
-            match answer {
+            let response: Option<Answer> =
+                page.call_in(&frame, "inspect", &argument, context.deadline).await?;
+            match response {
                 None => return Err(nothing_there(self.point)),
                 Some(Answer::Frame(inner)) => {
                     (frame, x, y) = (inner.frame, inner.x, inner.y);

@@ -31,7 +31,7 @@ pub(crate) struct Pdf {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-carries" = "text"))]
     margin: Option<String>,
-    /// Print colours and pictures behind the text too.
+    /// Print colours and images behind the text too.
     #[arg(long)]
     #[serde(default)]
     background: bool,
@@ -141,8 +141,8 @@ impl Action for Pdf {
         });
         page.check_documents()?;
         let watch = page.start_screenshot_check();
-        let answer = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
-        let streamed: Streamed = serde_json::from_value(answer)
+        let response = page.command("Page.printToPDF", &params, context.deadline).await.map_err(told)?;
+        let streamed: Streamed = serde_json::from_value(response)
             .map_err(|error| Failure::new(ErrorCode::CdpError, format!("Page.printToPDF: {error}.")))?;
         let bytes = read_stream(&page, &streamed.stream, PDF_BYTES, context.deadline).await?;
         watch.finish(context.deadline).await?;

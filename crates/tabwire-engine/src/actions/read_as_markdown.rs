@@ -15,7 +15,7 @@ use crate::read::excerpt::{Excerpt, StretchArguments};
 /// Read the page as Markdown: its main content, the whole of it, or an element.
 ///
 /// Hidden text is left out. Nothing in it is live: a link reads [text] (`address`) with the address relative to the
-/// page's site when it stays there, a picture reads (image: description) and has no address.
+/// page's site when it stays there, an image reads (image: description) and has no address.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
 pub(crate) struct ReadAsMarkdown {
     #[command(flatten)]

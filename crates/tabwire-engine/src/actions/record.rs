@@ -1,4 +1,4 @@
-//! `record`: a moving picture of a tab.
+//! `record`: a moving image of a tab.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::media::screencast::{Recording, Screencast};
 
 /// Record what a tab shows: `record start`, act, `record stop`.
 ///
-/// A WebM video when an encoder (ffmpeg) is on this machine, else an animated WebP, or a directory of pictures; the
+/// A WebM video when an encoder (ffmpeg) is on this machine, else an animated WebP, or a directory of images; the
 /// answer says which. At most 1280 pixels wide and high, 10 minutes and 64 MiB; one recording a tab. Fields for
 /// secrets are recorded as the page shows them.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -67,11 +67,11 @@ pub(crate) enum Recorded {
 /// A recording that was written.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct RecordingFile {
-    /// The file, or the directory of pictures.
+    /// The file, or the directory of images.
     path: PathBuf,
     /// `webm`, `webp` or `frames`.
     format: String,
-    /// How many pictures it has.
+    /// How many images it has.
     frames: u32,
     /// How long it is.
     seconds: f64,

@@ -70,7 +70,7 @@ const fn listed() -> usize {
 pub(crate) struct RequestList {
     /// The requests, the oldest first.
     requests: Vec<ListedRequest>,
-    /// Pictures, styles, scripts and fonts that would fit but are not listed.
+    /// Images, styles, scripts and fonts that would fit but are not listed.
     hidden_static: usize,
     /// Older ones that would fit but are above the limit.
     left_out: usize,

@@ -19,7 +19,7 @@ use crate::url::checked_url;
 
 /// Abort, answer or change requests of the tab, by address and kind; without an address, list the routes.
 ///
-/// Choose one: --abort, an answer (--status, --header, --body, --body-file), or a change of the request (--to-url,
+/// Choose one: --abort, a response (--status, --header, --body, --body-file), or a change of the request (--to-url,
 /// --to-method, --set-header, --remove-header, --post-data). Routes hold for all frames, survive navigation, and end
 /// with `unroute` or the tab. Of several that fit, the newest decides. While there are routes the cache is not used.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, clap::Args)]
@@ -245,7 +245,7 @@ fn has_host(url: &str) -> bool {
     (host.starts_with('[') && host.contains(']')) || host.chars().all(is_plain)
 }
 
-/// The content type of an answer that was given without one.
+/// The content type of a response that was given without one.
 fn content_type_of(extension: &str, body: &[u8]) -> &'static str {
     match extension.to_ascii_lowercase().as_str() {
         "html" | "htm" => "text/html; charset=utf-8",

@@ -57,7 +57,7 @@ pub(crate) struct Screenshot {
     output: Option<PathBuf>,
 }
 
-/// A picture's form.
+/// An image's form.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -70,7 +70,7 @@ pub(crate) enum Format {
     Webp,
 }
 
-/// A picture that was taken.
+/// An image that was taken.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Taken {
     /// Where it is.
@@ -83,19 +83,19 @@ pub(crate) struct Taken {
     height: u32,
     /// How large the file is.
     bytes: usize,
-    /// Pixels of the picture for each CSS pixel.
+    /// Pixels of the image for each CSS pixel.
     scale: f64,
-    /// Whether the page or element goes on beyond the picture.
+    /// Whether the page or element goes on beyond the image.
     truncated: bool,
     /// How high the page is, in CSS pixels, when the full page was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     full_height: Option<f64>,
-    /// What the labels in the picture stand for.
+    /// What the labels in the image stand for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     annotations: Vec<Annotation>,
 }
 
-/// What of the page is in the picture.
+/// What of the page is in the image.
 struct Subject {
     /// In the page's coordinates; none for the view.
     part: Option<Rectangle>,
@@ -210,7 +210,7 @@ impl Screenshot {
         };
         let (frame, wanted) = page.find_element(&target, context.deadline).await?;
         let argument = json!({"key": wanted["key"]});
-        // Into view first: what a box around it cuts off is in no picture.
+        // Into view first: what a box around it cuts off is in no image.
         let _: Value = page.call_in(&frame, "scroll", &argument, context.deadline).await?;
         let element = page.prepare(&target, "read", json!({}), context.deadline).await?;
         let place = element.info.rectangle;
@@ -272,8 +272,8 @@ fn develop(
     annotations: &[Annotation],
     encoding: Encoding,
 ) -> Result<Developed, ImageError> {
-    let mut picture = Image::from_png(&png)?;
-    let taken = (picture.width(), picture.height());
+    let mut image = Image::from_png(&png)?;
+    let taken = (image.width(), image.height());
     let (width, height) = if original {
         taken
     } else {
@@ -283,7 +283,7 @@ fn develop(
     if (width, height) == taken && annotations.is_empty() && encoding == Encoding::Png {
         return Ok(Developed { width, height, bytes: png });
     }
-    picture = picture.resized(width, height)?;
+    image = image.resized(width, height)?;
     let (across, down) = (f64::from(width) / seen.width, f64::from(height) / seen.height);
     let marks: Vec<Mark> = annotations
         .iter()
@@ -295,8 +295,8 @@ fn develop(
             label: one.label.clone(),
         })
         .collect();
-    picture.draw_marks(&marks);
-    Ok(Developed { width, height, bytes: picture.encode(encoding)? })
+    image.draw_marks(&marks);
+    Ok(Developed { width, height, bytes: image.encode(encoding)? })
 }
 
 /// A length on the page in whole pixels.
@@ -305,7 +305,7 @@ pub(crate) fn pixels(length: f64) -> u32 {
     length.round().clamp(1.0, 100_000.0) as u32
 }
 
-/// A place in a picture in whole pixels.
+/// A place in an image in whole pixels.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
 fn whole(place: f64) -> i64 {
     place.round().clamp(-1e6, 1e6) as i64

@@ -144,8 +144,8 @@ impl Scroll {
 /// Where it is after all has loaded; nothing when what was scrolled has gone.
 async fn look(context: &Context, page: &Page, element: &Element, argument: &Value) -> Option<Place> {
     let nowhere = json!({"key": argument.get("key"), "by": {"x": 0, "y": 0}});
-    let answer: Answer = page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
-    Some(answer.after)
+    let response: Answer = page.call_in(&element.frame, "scroll", &nowhere, context.deadline).await.ok()?;
+    Some(response.after)
 }
 
 fn told(scroller: Option<Scroller>, before: &Place, place: Place, changes: Changes) -> Scrolled {

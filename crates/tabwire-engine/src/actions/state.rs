@@ -68,7 +68,7 @@ pub(crate) enum Verb {
 
 /// What was saved or loaded.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct StateAnswer {
+pub(crate) struct StateResponse {
     /// What was done.
     verb: Verb,
     /// The file.
@@ -102,7 +102,7 @@ impl Action for State {
         Example::new("tabwire state load login.json", "Put them back, e.g. in another session."),
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).hiding(&["passphrase"]);
-    type Output = StateAnswer;
+    type Output = StateResponse;
 
     fn needs(&self) -> Needs {
         let file = match self.verb {
@@ -115,7 +115,7 @@ impl Action for State {
             .fold(needs, |needs, origin| needs.and(Capability::Act, Scope::Url(origin.clone())))
     }
 
-    async fn run(self, context: &Context) -> Result<StateAnswer, Failure> {
+    async fn run(self, context: &Context) -> Result<StateResponse, Failure> {
         match self.verb {
             Verb::Save => self.save(context).await,
             Verb::Load => self.load(context).await,
@@ -124,7 +124,7 @@ impl Action for State {
 }
 
 impl State {
-    async fn save(&self, context: &Context) -> Result<StateAnswer, Failure> {
+    async fn save(&self, context: &Context) -> Result<StateResponse, Failure> {
         if self.replace {
             return Err(bad("`replace` is only for `load`.", "Leave it out."));
         }
@@ -147,7 +147,7 @@ impl State {
         }
         let wish = self.path.as_deref().map(Path::new);
         let path = context.files.write(FileKind::State, wish, "state.json", &content)?;
-        Ok(StateAnswer {
+        Ok(StateResponse {
             verb: self.verb,
             path: path.display().to_string(),
             sealed,
@@ -159,7 +159,7 @@ impl State {
         })
     }
 
-    async fn load(&self, context: &Context) -> Result<StateAnswer, Failure> {
+    async fn load(&self, context: &Context) -> Result<StateResponse, Failure> {
         let Some(path) = &self.path else {
             return Err(bad("`load` needs the file to load.", "Add the file."));
         };
@@ -194,7 +194,7 @@ impl State {
         let RestoreReport { cookies, entries, origins, expired, left_out } =
             keeper.restore(&state, self.replace).await?;
         let path = path.clone();
-        Ok(StateAnswer { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
+        Ok(StateResponse { verb: self.verb, path, sealed, cookies, entries, origins, expired, left_out })
     }
 
     fn passphrase(&self, context: &Context) -> Result<Option<Passphrase>, Failure> {
@@ -214,7 +214,7 @@ fn bad(message: &str, remedy: impl Into<Remedy>) -> Failure {
     Failure::new(ErrorCode::BadArgs, message).with_remedy(remedy)
 }
 
-impl Render for StateAnswer {
+impl Render for StateResponse {
     fn render(&self) -> String {
         let (did, place) = match self.verb {
             Verb::Save => ("saved", "to"),

@@ -81,7 +81,7 @@ pub(crate) struct Entry {
 
 /// What a storage holds, and what was done with it.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
-pub(crate) struct StorageAnswer {
+pub(crate) struct StorageResult {
     /// Whose storage it is.
     origin: String,
     /// Which storage.
@@ -118,13 +118,13 @@ impl Action for Storage {
     ];
     const TOOL: ToolOptions = ToolOptions::new(ToolGroup::State).returning(ToolResult::Data);
     const HAS_SECRET_RESULT: bool = true;
-    type Output = StorageAnswer;
+    type Output = StorageResult;
 
     fn needs(&self) -> Needs {
         Needs::page(Capability::Act)
     }
 
-    async fn run(self, context: &Context) -> Result<StorageAnswer, Failure> {
+    async fn run(self, context: &Context) -> Result<StorageResult, Failure> {
         self.check()?;
         let page = context.page().await?;
         let argument = json!({"area": self.area, "verb": self.verb, "key": self.key, "value": self.value});
@@ -152,7 +152,7 @@ impl Action for Storage {
         if self.verb == Verb::Remove {
             entries.push(Entry { key: key.to_owned(), value: None, bytes: 0 });
         }
-        Ok(StorageAnswer { origin: told.origin, area: self.area, verb: self.verb, entries, values_left_out })
+        Ok(StorageResult { origin: told.origin, area: self.area, verb: self.verb, entries, values_left_out })
     }
 }
 
@@ -187,7 +187,7 @@ impl Area {
     }
 }
 
-impl Render for StorageAnswer {
+impl Render for StorageResult {
     fn render(&self) -> String {
         let place = format!("{} storage of {}", self.area.word(), self.origin);
         let mut lines = vec![match self.verb {

@@ -11,7 +11,7 @@ use crate::action::context::Context;
 use crate::action::result::ActionResult;
 use crate::action::{Action, Effect, Example, ToolGroup, ToolOptions};
 use crate::input::element::TargetArguments;
-use crate::limits::TAP_PATIENCE;
+use crate::limits::TAP_TIMEOUT;
 use crate::settle::InputAction;
 
 /// Touch an element with a finger.
@@ -53,8 +53,8 @@ impl Action for Tap {
         let replies = page.begin_tap(element.info.point, self.pointing.bits(), context.deadline);
         let tapped = page.wait_all(replies).await;
         drop(input);
-        let patience = u64::try_from(TAP_PATIENCE.as_millis()).unwrap_or(u64::MAX);
-        let ends = json!({"after": "click", "timeout": patience});
+        let timeout = u64::try_from(TAP_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+        let ends = json!({"after": "click", "timeout": timeout});
         let changes = action.settle(&element, tapped, ends).await?.changes;
         Ok(ActionResult { did: "tapped".to_owned(), element: Some(element.description()), changes })
     }

@@ -16,7 +16,7 @@ pub(crate) struct Throttle {
     #[arg(value_enum)]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     preset: Option<Preset>,
-    /// Milliseconds to add to every answer.
+    /// Milliseconds to add to every response.
     #[arg(long, value_name = "MS")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     latency: Option<f64>,
@@ -33,15 +33,15 @@ pub(crate) struct Throttle {
 /// A network people know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, clap::ValueEnum)]
 pub(crate) enum Preset {
-    /// 400 kbit/s both ways, 2 s more for every answer.
+    /// 400 kbit/s both ways, 2 s more for every response.
     #[serde(rename = "slow-3g")]
     #[value(name = "slow-3g")]
     Slow3g,
-    /// 1.6 Mbit/s in, 0.75 Mbit/s out, 0.56 s more for every answer.
+    /// 1.6 Mbit/s in, 0.75 Mbit/s out, 0.56 s more for every response.
     #[serde(rename = "fast-3g")]
     #[value(name = "fast-3g")]
     Fast3g,
-    /// 9 Mbit/s in, 1.5 Mbit/s out, 0.17 s more for every answer.
+    /// 9 Mbit/s in, 1.5 Mbit/s out, 0.17 s more for every response.
     #[serde(rename = "4g")]
     #[value(name = "4g")]
     FourG,

@@ -5,7 +5,7 @@ use tabwire_api::{ErrorCode, Failure, TabId, TargetId};
 use tabwire_cdp::{CdpError, Deadline, TargetInfo};
 
 use super::Browser;
-use crate::limits::CLOSE_PATIENCE;
+use crate::limits::CLOSE_TIMEOUT;
 
 impl Browser {
     /// Closes a tab and waits until it is gone.
@@ -19,9 +19,9 @@ impl Browser {
         let is_it = |gone: &TargetInfo| gone.target_id == target;
         while self.registry.find(&target).is_some() {
             self.ask_to_close(&target, deadline).await?;
-            let patience = tokio::time::Instant::now() + CLOSE_PATIENCE;
+            let timeout = tokio::time::Instant::now() + CLOSE_TIMEOUT;
             let gone = async {
-                let until = Deadline::at(patience.min(deadline.instant()));
+                let until = Deadline::at(timeout.min(deadline.instant()));
                 destroyed.find(is_it, until).await.map_err(CdpError::into_failure)
             };
             let closed = match &page {
@@ -31,7 +31,7 @@ impl Browser {
             match closed {
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
                 // A page that is just going elsewhere may not hear it; asking again does no harm.
-                Err(failure) if failure.code == ErrorCode::Timeout && patience >= deadline.instant() => {
+                Err(failure) if failure.code == ErrorCode::Timeout && timeout >= deadline.instant() => {
                     return Err(failure);
                 }
                 Err(_) | Ok(_) => {}

@@ -93,14 +93,14 @@ impl<'a> HiddenTab<'a> {
         let going = self.session.begin("Page.navigate", &params, deadline).map_err(CdpError::into_failure)?;
         let mut going = std::pin::pin!(going.response());
         // Held until the end: a command that nobody waits for may never be sent.
-        let mut answers = Vec::new();
+        let mut responses = Vec::new();
         let answer = loop {
             tokio::select! {
                 biased;
                 answer = &mut going => break answer,
                 paused = self.paused.next_within(deadline) => {
                     let paused: Paused = paused.and_then(|event| event.to()).map_err(CdpError::into_failure)?;
-                    answers.push(self.answer(&paused, deadline).map_err(CdpError::into_failure)?);
+                    responses.push(self.answer(&paused, deadline).map_err(CdpError::into_failure)?);
                 }
             }
         };

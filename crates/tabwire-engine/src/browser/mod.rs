@@ -110,7 +110,7 @@ impl Browser {
     /// the browser's own business unless a download is asked for.
     ///
     /// # Errors
-    /// When the browser does not answer.
+    /// When the browser does not respond.
     pub async fn start(
         source: FrameSource,
         sink: FrameSink,
@@ -201,7 +201,7 @@ impl Browser {
     /// Titles are asked for: the browser does not tell when one changes.
     ///
     /// # Errors
-    /// When the browser does not answer.
+    /// When the browser does not respond.
     pub async fn tabs(&self, deadline: impl Into<Deadline>) -> Result<Vec<TabInfo>, Failure> {
         let listing = self.connection.browser().begin("Target.getTargets", &(), deadline);
         let answer = match listing {
@@ -330,7 +330,7 @@ impl Browser {
     ) -> Result<DocumentResponse, Failure> {
         self.clear_crash(page.target());
         // A page that leaves before it has answered all it was asked for tells less of the next document: Chromium 156
-        // then loses what the new process would say of its requests. One that has crashed never answers.
+        // then loses what the new process would say of its requests. One that has crashed never responds.
         let _ = page.session().wait_ready(Deadline::after(FIRST_STEPS)).await;
         let arrival = page.navigate(url, state, deadline).await?;
         // News of the crash may have come after the first word.
@@ -402,7 +402,7 @@ impl Browser {
         &self.recordings
     }
 
-    /// Records a page, over a session of its own: pictures that others take of the page do not end it.
+    /// Records a page, over a session of its own: images that others take of the page do not end it.
     pub(crate) async fn record(
         &self,
         page: &Page,
@@ -531,7 +531,7 @@ impl Browser {
     /// Asks the browser what it is.
     ///
     /// # Errors
-    /// When it does not answer.
+    /// When it does not respond.
     pub async fn version(&self, deadline: impl Into<Deadline>) -> Result<serde_json::Value, Failure> {
         let answer = self.connection.browser().send("Browser.getVersion", &(), deadline).await;
         answer.and_then(|answer| answer.to()).map_err(CdpError::into_failure)

@@ -10,10 +10,10 @@ impl Browser {
     /// Waits until every tab that the browser has told of by now is known.
     ///
     /// # Errors
-    /// When the browser does not answer.
+    /// When the browser does not respond.
     pub async fn sync(&self) -> Result<(), Failure> {
-        // Any answer will do: what was told before it is taken in before it.
-        let answer = self.connection.browser().send("Browser.getVersion", &(), SETUP_DEADLINE).await;
-        answer.map(drop).map_err(CdpError::into_failure)
+        // Any response will do: what was told before it is taken in before it.
+        let response = self.connection.browser().send("Browser.getVersion", &(), SETUP_DEADLINE).await;
+        response.map(drop).map_err(CdpError::into_failure)
     }
 }

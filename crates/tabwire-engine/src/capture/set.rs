@@ -1,4 +1,4 @@
-//! The captures of one action: a picture, Markdown, HTML, console lines and what changed, as files without secrets.
+//! The captures of one action: an image, Markdown, HTML, console lines and what changed, as files without secrets.
 
 use futures_util::future::join4;
 use serde_json::{Map, Value, json};
@@ -49,7 +49,7 @@ impl Capture<'_> {
         let before = self.secrets().await;
         let (page, deadline) = (self.page, self.deadline);
         let whole = PartArguments::default();
-        let (picture, markdown, html, snapshot) = join4(
+        let (image, markdown, html, snapshot) = join4(
             self.view(),
             page.read_part(&whole, "readMarkdown", json!({"main": false}), deadline),
             page.read_part(&whole, "readHtml", json!({"clean": true}), deadline),
@@ -60,7 +60,7 @@ impl Capture<'_> {
         let after = self.secrets().await;
         let covers = before.and_then(|before| Ok((before, after?)));
         let covers = covers.map(|(before, after)| [before.boxes, after.boxes].concat());
-        let picture = match (picture, covers) {
+        let image = match (image, covers) {
             (Ok((png, view)), Ok(covers)) => develop(png, view, covers).await,
             (Err(failure), _) | (_, Err(failure)) => Err(failure),
         };
@@ -68,7 +68,7 @@ impl Capture<'_> {
             .map(|(snapshot, request)| seen.memory.delta(&snapshot, &request, &mut page.refs()).into_bytes());
         let directory = markdown.as_ref().map(|reading| (reading.url.clone(), reading.title.clone())).ok();
         let files = [
-            ("png", picture),
+            ("png", image),
             ("md", markdown.map(text_of)),
             ("html", html.map(text_of)),
             ("console.txt", Ok(self.console(seen))),
@@ -145,19 +145,19 @@ fn text_of(reading: PageReading) -> Vec<u8> {
 /// Shrinks a screenshot to CSS pixels and paints over secrets.
 async fn develop(png: Vec<u8>, view: Rectangle, covers: Vec<Rectangle>) -> Result<Vec<u8>, Failure> {
     let work = move || -> Result<Vec<u8>, ImageError> {
-        let picture = Image::from_png(&png)?;
+        let image = Image::from_png(&png)?;
         let (width, height) =
-            (pixels(view.width).min(picture.width()), pixels(view.height).min(picture.height()));
+            (pixels(view.width).min(image.width()), pixels(view.height).min(image.height()));
         let (width, height) = Image::size_within(width, height, LONGEST_SIDE);
-        let mut picture = picture.resized(width, height)?;
+        let mut image = image.resized(width, height)?;
         let (across, down) = (f64::from(width) / view.width, f64::from(height) / view.height);
         for cover in covers {
             let left = whole(cover.x * across) - 1;
             let top = whole(cover.y * down) - 1;
             let (width, height) = (whole(cover.width * across) + 3, whole(cover.height * down) + 3);
-            picture.fill(left, top, width, height, COVER);
+            image.fill(left, top, width, height, COVER);
         }
-        picture.encode(Encoding::Png)
+        image.encode(Encoding::Png)
     };
     // Runs on a blocking thread: image work is slow.
     let worked = tokio::task::spawn_blocking(work).await;
@@ -172,7 +172,7 @@ fn pixels(length: f64) -> u32 {
     length.round().clamp(1.0, 100_000.0) as u32
 }
 
-/// A directory in a picture in whole pixels.
+/// A directory in an image in whole pixels.
 #[expect(clippy::cast_possible_truncation, reason = "clamped to what fits")]
 fn whole(directory: f64) -> i64 {
     directory.round().clamp(-1e6, 1e6) as i64

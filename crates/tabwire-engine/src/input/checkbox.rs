@@ -9,7 +9,7 @@ use crate::action::result::Changes;
 use crate::actions::click_element;
 use crate::input::element::{Element, ResolvedTarget};
 use crate::input::mouse::Click;
-use crate::limits::TICK_PATIENCE;
+use crate::limits::TICK_TIMEOUT;
 use crate::page::Page;
 use crate::settle::InputAction;
 
@@ -69,8 +69,8 @@ async fn look(
     resolved: &ResolvedTarget,
     want: bool,
 ) -> Result<Tick, Failure> {
-    let patience = u64::try_from(TICK_PATIENCE.as_millis()).unwrap_or(u64::MAX);
-    let argument = json!({"spec": resolved.spec, "nth": resolved.nth, "want": want, "timeout": patience});
+    let timeout = u64::try_from(TICK_TIMEOUT.as_millis()).unwrap_or(u64::MAX);
+    let argument = json!({"spec": resolved.spec, "nth": resolved.nth, "want": want, "timeout": timeout});
     page.call_in(&resolved.frame, "waitForChecked", &argument, context.deadline).await
 }
 

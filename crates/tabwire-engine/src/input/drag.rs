@@ -10,7 +10,7 @@ use crate::cdp::MergedEvents;
 use crate::cdp::ResponseFuture;
 use crate::input::element::Point;
 use crate::input::mouse::{Mouse, MouseButton};
-use crate::limits::{DRAG_PATIENCE, DRAG_STEPS};
+use crate::limits::{DRAG_STEPS, DRAG_TIMEOUT};
 use crate::page::Page;
 
 /// How far the mouse moves before a page has begun a drag if it will.
@@ -67,7 +67,7 @@ impl<'a> Drag<'a> {
     /// Lets go without having moved.
     pub(crate) async fn give_up(&mut self) {
         let release = self.release();
-        // A dialog in between keeps the answer back; the release itself is on its way.
+        // A dialog in between keeps the response back; the release itself is on its way.
         let _ = self.page.wait_all(vec![release]).await;
         drop(self.intercept(false));
     }
@@ -99,7 +99,7 @@ impl<'a> Drag<'a> {
     }
 
     async fn dragged(&mut self) -> Result<Value, Failure> {
-        let until = tokio::time::Instant::now() + DRAG_PATIENCE;
+        let until = tokio::time::Instant::now() + DRAG_TIMEOUT;
         let until = Deadline::at(self.deadline.instant().min(until));
         let event = self.intercepted.next(until).await.map_err(|_| {
             Failure::new(ErrorCode::Timeout, "The page began a drag that the browser did not hand over.")

@@ -9,7 +9,7 @@ use tabwire_policy::Capability;
 
 use crate::frames::tree::ContextId;
 use crate::input::locator::Locator;
-use crate::limits::{LEAVE_LOOK, LEAVE_PATIENCE};
+use crate::limits::{LEAVE_LOOK, LEAVE_TIMEOUT};
 use crate::page::Page;
 use crate::snapshot::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning};
 
@@ -92,7 +92,7 @@ impl Element {
         self.info.key
     }
 
-    /// How it is called in answers: `button "Pay"`.
+    /// How it is called in responses: `button "Pay"`.
     pub(crate) fn description(&self) -> String {
         let role = if self.info.role.is_empty() { "element" } else { &self.info.role };
         if self.info.name.is_empty() { role.to_owned() } else { format!("{role} {:?}", self.info.name) }
@@ -213,7 +213,7 @@ impl Page {
     /// that is about to go is given a moment to do so; a server that takes longer is not waited for.
     pub(crate) async fn check_same_document(&self, element: &Element) -> Result<(), Failure> {
         let Some(world) = element.world else { return Ok(()) };
-        let until = tokio::time::Instant::now() + LEAVE_PATIENCE;
+        let until = tokio::time::Instant::now() + LEAVE_TIMEOUT;
         while self.session().is_navigating(&element.frame) && tokio::time::Instant::now() < until {
             tokio::time::sleep(LEAVE_LOOK).await;
         }

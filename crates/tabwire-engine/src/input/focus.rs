@@ -39,9 +39,9 @@ impl Page {
         if frames.len() > 1 {
             let ask = |frame: &FrameId| self.session().call(frame, "hasKeyboardFocus", &json!({}), deadline);
             let asked: Vec<_> = frames.iter().map(|frame| (frame.id.clone(), ask(&frame.id))).collect();
-            for (frame, answer) in asked {
-                // A frame that does not answer has gone, and the keys with it.
-                if self.unless_blocked(answer).await.is_ok_and(|has| has == json!(true)) {
+            for (frame, response) in asked {
+                // A frame that does not respond has gone, and the keys with it.
+                if self.unless_blocked(response).await.is_ok_and(|has| has == json!(true)) {
                     return Ok(frame);
                 }
             }
@@ -51,7 +51,7 @@ impl Page {
 }
 
 impl Element {
-    /// How it is called in answers, unless it is the page itself.
+    /// How it is called in responses, unless it is the page itself.
     pub(crate) fn label(&self) -> Option<String> {
         (!self.info.role.is_empty() || !self.info.name.is_empty()).then(|| self.description())
     }

@@ -141,8 +141,8 @@ impl Page {
         params: &Value,
         deadline: Deadline,
     ) -> Result<T, Failure> {
-        let answer = self.try_ask(place, method, params, deadline).await?;
-        answer.map_err(|error| self.session().failure(error))
+        let response = self.try_ask(place, method, params, deadline).await?;
+        response.map_err(|error| self.session().failure(error))
     }
 
     async fn try_ask<T: serde::de::DeserializeOwned>(
@@ -152,9 +152,9 @@ impl Page {
         params: &Value,
         deadline: Deadline,
     ) -> Result<Result<T, CdpError>, Failure> {
-        let answer = self.begin_on(place, method, params, deadline);
-        let answer = self.unless_blocked(async { Ok(answer.await) }).await?;
-        Ok(match answer {
+        let response = self.begin_on(place, method, params, deadline);
+        let response = self.unless_blocked(async { Ok(response.await) }).await?;
+        Ok(match response {
             Ok(value) => Ok(serde_json::from_value(value).map_err(|error| {
                 Failure::new(ErrorCode::CdpError, format!("The browser's answer to {method}: {error}."))
             })?),

@@ -7,7 +7,7 @@ use tabwire_cdp::Deadline;
 
 use crate::input::element::{Element, Point};
 use crate::input::mouse::Mouse;
-use crate::limits::{REACH_ANSWER, REACH_LOOK, REACH_MAIN_PATIENCE, REACH_PATIENCE};
+use crate::limits::{REACH_LOOK, REACH_MAIN_TIMEOUT, REACH_RESPONSE, REACH_TIMEOUT};
 use crate::page::Page;
 
 impl Page {
@@ -26,7 +26,7 @@ impl Page {
         if is_main && !(was_scrolled && self.session().roots().len() > 1) {
             return Ok(());
         }
-        let patience = if is_main { REACH_MAIN_PATIENCE } else { REACH_PATIENCE };
+        let patience = if is_main { REACH_MAIN_TIMEOUT } else { REACH_TIMEOUT };
         let until = deadline.instant().min(tokio::time::Instant::now() + patience);
         let look = u64::try_from(REACH_LOOK.as_millis()).unwrap_or(u64::MAX);
         let argument = json!({"key": element.key(), "timeout": look});
@@ -39,7 +39,7 @@ impl Page {
             let to = if aside { Point { x: point.x + 1.0, y: point.y } } else { point };
             let moved = self.begin_move(mouse, to, 0, deadline);
             self.wait_all(vec![moved]).await?;
-            match tokio::time::timeout(REACH_ANSWER, self.unless_blocked(seen)).await {
+            match tokio::time::timeout(REACH_RESPONSE, self.unless_blocked(seen)).await {
                 Ok(Ok(Value::Bool(true))) => return self.check_same_document(element).await,
                 Ok(Ok(_)) if tokio::time::Instant::now() < until => {}
                 // A tab that is not drawn is told of moves only when more comes.

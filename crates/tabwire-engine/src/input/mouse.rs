@@ -164,7 +164,7 @@ impl Page {
         self.begin("Input.dispatchMouseEvent", &params, deadline)
     }
 
-    /// Sends a click's events in one breath; the answers come together.
+    /// Sends a click's events in one breath; the responses come together.
     pub(crate) fn begin_click(
         &self,
         click: &Click,

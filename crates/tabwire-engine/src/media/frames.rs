@@ -86,8 +86,8 @@ impl ScreencastFrames {
     /// Adds a PNG that is shown from this time on, in milliseconds since the start.
     pub(crate) fn take(&mut self, png: Vec<u8>, moment: u64) -> Result<(), Failure> {
         if self.frames == 0 {
-            let picture = Image::from_png(&png).map_err(unreadable)?;
-            self.size = (picture.width(), picture.height());
+            let image = Image::from_png(&png).map_err(unreadable)?;
+            self.size = (image.width(), image.height());
         }
         let length = u64::try_from(png.len()).unwrap_or(u64::MAX);
         match &mut self.store {

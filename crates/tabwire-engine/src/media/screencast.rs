@@ -1,4 +1,4 @@
-//! A tab that is being recorded: pictures come as it changes, and are put on a recorded. Knows nothing of their form.
+//! A tab that is being recorded: images come as it changes, and are put on a recorded. Knows nothing of their form.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -193,7 +193,7 @@ impl ScreencastTask {
         u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Puts a picture on the recorded; says why there can be no more.
+    /// Puts an image on the recorded; says why there can be no more.
     async fn take(
         &mut self,
         event: &Event,
@@ -235,7 +235,7 @@ impl ScreencastTask {
 
 /// Makes video_encoder, if there is a program for it.
 pub trait VideoEncoder: Send + Sync + fmt::Debug {
-    /// Begins a video with so many pictures a second; none when there is no encoder.
+    /// Begins a video with so many images a second; none when there is no encoder.
     fn begin(&self, frames_per_second: u32) -> Option<Box<dyn Video>>;
 }
 

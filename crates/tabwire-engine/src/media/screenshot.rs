@@ -41,8 +41,8 @@ impl Page {
             client_width: f64,
             client_height: f64,
         }
-        let answer = self.command("Page.getLayoutMetrics", &json!({}), deadline).await?;
-        let metrics: Metrics = serde_json::from_value(answer).map_err(unreadable)?;
+        let response = self.command("Page.getLayoutMetrics", &json!({}), deadline).await?;
+        let metrics: Metrics = serde_json::from_value(response).map_err(unreadable)?;
         let view = metrics.css_visual_viewport;
         let density = metrics.content_size.width / metrics.css_content_size.width;
         let density = if density.is_finite() { density.max(1.0) } else { 1.0 };
@@ -83,7 +83,7 @@ impl Page {
         let cast = json!({"format": "jpeg", "quality": 1, "maxWidth": 16, "maxHeight": 16});
         let casting = self.begin("Page.startScreencast", &cast, deadline);
         let captured = self.begin("Page.captureScreenshot", &params, deadline);
-        let answer = self
+        let response = self
             .unless_blocked(async {
                 // A page without a screencast may still give a screenshot.
                 let _ = casting.await;
@@ -92,7 +92,7 @@ impl Page {
             .await;
         // Sent now; the response does not matter.
         drop(self.begin("Page.stopScreencast", &json!({}), SETUP_DEADLINE.into()));
-        let captured: Captured = serde_json::from_value(answer?).map_err(unreadable)?;
+        let captured: Captured = serde_json::from_value(response?).map_err(unreadable)?;
         watch.finish(deadline).await?;
         STANDARD.decode(captured.data).map_err(unreadable)
     }

@@ -24,7 +24,7 @@ use super::route::{AbortReason, RouteEffect, Verdict, fulfil};
 use crate::cdp::FrameUrls;
 use crate::cdp::Setting;
 use crate::frames::policy::FramePolicy;
-use crate::limits::SETTING_PATIENCE;
+use crate::limits::SETTING_TIMEOUT;
 use crate::page::Page;
 
 /// The network of one page.
@@ -377,7 +377,7 @@ impl Page {
             }
         });
         self.unless_blocked(async {
-            match tokio::time::timeout(SETTING_PATIENCE, told).await {
+            match tokio::time::timeout(SETTING_TIMEOUT, told).await {
                 Ok(Ok(outcome)) => outcome.map_err(CdpError::into_failure),
                 Ok(Err(_)) | Err(_) => Ok(()),
             }

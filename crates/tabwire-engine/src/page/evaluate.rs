@@ -147,10 +147,10 @@ impl EvaluateResponse {
         if let Some(details) = self.exception_details {
             return Err(internal(details.into_failure().message));
         }
-        let answer: AgentResult = serde_json::from_value(self.result.value.unwrap_or(Value::Null))
+        let response: AgentResult = serde_json::from_value(self.result.value.unwrap_or(Value::Null))
             .map_err(|error| internal(error.to_string()))?;
-        match answer.failure {
-            None => Ok(answer.ok.unwrap_or(Value::Null)),
+        match response.failure {
+            None => Ok(response.ok.unwrap_or(Value::Null)),
             Some(failure) => Err(failure.into_failure()),
         }
     }

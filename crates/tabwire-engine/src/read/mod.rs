@@ -118,10 +118,10 @@ impl Page {
             if wanted.is_null() {
                 begun = self.begin_frames(function, &argument, deadline);
             }
-            let answer: FrameText = self.call_in(&frame, function, &whole, deadline).await?;
+            let response: FrameText = self.call_in(&frame, function, &whole, deadline).await?;
             // A frame without an id was not known when the page was read.
-            let is_whole = is_last || !answer.text.contains("\0\0");
-            first = Some(answer);
+            let is_whole = is_last || !response.text.contains("\0\0");
+            first = Some(response);
             if is_whole {
                 break;
             }

@@ -19,7 +19,7 @@ pub(crate) mod write;
 pub(crate) use compare::baseline::Baseline;
 pub(crate) use compare::memory::{Comparison, SnapshotLines, SnapshotMemory};
 pub(crate) use model::page_snapshot::{FrameReading, Snapshot};
-pub(crate) use model::walk_result::WalkAnswer;
+pub(crate) use model::walk_result::WalkResult;
 pub(crate) use pattern::Pattern;
 pub(crate) use refs::{DocumentName, ElementHandle, ElementKey, ElementRef, RefMeaning, RefTable};
 pub(crate) use request::{Extent, Selection, SnapshotRequest};

@@ -71,8 +71,8 @@ impl Search {
     ///
     /// # Errors
     /// When it is not what the agent sends.
-    pub(crate) fn take(&mut self, frame: &FrameId, answer: &Value) -> Result<Option<u32>, Failure> {
-        let text = answer.as_str().unwrap_or_default();
+    pub(crate) fn take(&mut self, frame: &FrameId, response: &Value) -> Result<Option<u32>, Failure> {
+        let text = response.as_str().unwrap_or_default();
         let portion: Portion = serde_json::from_str(text).map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("What the page answered is not readable: {error}."))
         })?;

@@ -7,7 +7,7 @@ use crate::frames::tree::Frame;
 use crate::input::locator::Locator;
 use crate::page::Page;
 use crate::snapshot::{
-    ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkAnswer,
+    ElementKey, FrameReading, Pattern, Search, Selection, Snapshot, SnapshotRequest, WalkResult,
 };
 
 /// What was learned about click listeners while a page was read.
@@ -112,11 +112,11 @@ impl Page {
             .collect();
         let learning =
             self.learn_listeners(std::iter::once(frame).chain(below.iter().map(|inner| &inner.id)));
-        let first = WalkAnswer::read(&self.unless_blocked(first).await?)?;
+        let first = WalkResult::read(&self.unless_blocked(first).await?)?;
         let mut others = Vec::new();
-        for (frame, answer) in asked {
-            let outcome = match self.unless_blocked(answer).await {
-                Ok(answer) => WalkAnswer::read(&answer).map_err(|failure| failure.message),
+        for (frame, response) in asked {
+            let outcome = match self.unless_blocked(response).await {
+                Ok(response) => WalkResult::read(&response).map_err(|failure| failure.message),
                 Err(failure) if failure.code == ErrorCode::DialogOpen => return Err(failure),
                 Err(failure) => Err(failure.message),
             };
@@ -124,8 +124,8 @@ impl Page {
         }
         self.refs().shows(frame, &first.document);
         for other in &others {
-            if let Ok(answer) = &other.outcome {
-                self.refs().shows(&other.frame, &answer.document);
+            if let Ok(response) = &other.outcome {
+                self.refs().shows(&other.frame, &response.document);
             }
         }
         self.refs().keep_frames(|frame| self.session().has_frame(frame));
@@ -165,10 +165,10 @@ impl Page {
             let mut from = Some(0);
             while let Some(start) = from {
                 let argument = search.argument(start, key);
-                let answer =
+                let response =
                     self.unless_blocked(self.session().call(&frame.id, "find", &argument, deadline)).await;
-                match answer {
-                    Ok(answer) => from = search.take(&frame.id, &answer)?,
+                match response {
+                    Ok(response) => from = search.take(&frame.id, &response)?,
                     // A frame that went away has no matches.
                     Err(failure) if self.has_moved_on(&failure) && frame.id != place => from = None,
                     Err(failure) => return Err(failure),

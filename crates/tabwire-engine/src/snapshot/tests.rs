@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tabwire_api::FrameId;
 
 use super::request::{Extent, SnapshotRequest};
-use super::{FrameReading, Pattern, RefTable, Search, Snapshot, SnapshotLines, SnapshotMemory, WalkAnswer};
+use super::{FrameReading, Pattern, RefTable, Search, Snapshot, SnapshotLines, SnapshotMemory, WalkResult};
 
 /// Nodes as `[depth, role, name, key, details]`, as the agent sends them.
 fn entries(nodes: &Value) -> Value {
@@ -22,13 +22,13 @@ fn entries(nodes: &Value) -> Value {
 }
 
 /// The result of a walk with these nodes.
-fn answer(document: &str, nodes: &Value) -> WalkAnswer {
+fn answer(document: &str, nodes: &Value) -> WalkResult {
     let text = json!({
         "document": document, "url": "http://shop.example/cart", "title": "Cart",
         "scroll": {"x": 0, "y": 0, "width": 800, "height": 500, "viewportWidth": 800, "viewportHeight": 600},
         "nodes": entries(nodes), "left": {"spent": false, "behind": false},
     });
-    WalkAnswer::read(&Value::String(text.to_string())).expect("an answer")
+    WalkResult::read(&Value::String(text.to_string())).expect("an answer")
 }
 
 fn snapshot(nodes: &Value) -> Snapshot {
@@ -379,9 +379,9 @@ fn a_search_shows_matches_with_what_they_stand_in() {
 #[test]
 fn f16_answers_that_make_no_sense_are_failures_not_panics() {
     for text in ["", "null", "[]", "{}", r#"{"nodes":[[]]}"#, "\u{0}", r#"{"document":"\ud800"}"#] {
-        assert!(WalkAnswer::read(&Value::String(text.to_owned())).is_err(), "{text}");
+        assert!(WalkResult::read(&Value::String(text.to_owned())).is_err(), "{text}");
     }
-    assert!(WalkAnswer::read(&json!({"nodes": []})).is_err());
+    assert!(WalkResult::read(&json!({"nodes": []})).is_err());
 }
 
 #[test]

@@ -215,9 +215,9 @@ impl Branch {
     }
 }
 
-fn read<T: serde::de::DeserializeOwned>(answer: Result<serde_json::Value, CdpError>) -> Result<T, Failure> {
-    let answer = answer.map_err(CdpError::into_failure)?;
-    serde_json::from_value(answer).map_err(|error| {
+fn read<T: serde::de::DeserializeOwned>(response: Result<serde_json::Value, CdpError>) -> Result<T, Failure> {
+    let response = response.map_err(CdpError::into_failure)?;
+    serde_json::from_value(response).map_err(|error| {
         Failure::new(ErrorCode::CdpError, format!("The page's frames are not understood: {error}."))
     })
 }

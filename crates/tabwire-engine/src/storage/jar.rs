@@ -122,7 +122,7 @@ impl Page {
             let mut refused = Vec::new();
             for (reply, cookie) in each.into_iter().zip(cookies) {
                 match reply.await {
-                    Ok(answer) if answer.get("success") != Some(&Value::Bool(false)) => {}
+                    Ok(response) if response.get("success") != Some(&Value::Bool(false)) => {}
                     Ok(_) | Err(CdpError::Protocol { .. }) => refused.push(cookie.clone()),
                     Err(error) => return Err(error.into_failure()),
                 }
@@ -137,8 +137,8 @@ impl Page {
     }
 }
 
-fn read_jar(answer: Value) -> Result<Vec<Cookie>, Failure> {
-    let read: Result<Jar, _> = serde_json::from_value(answer);
+fn read_jar(response: Value) -> Result<Vec<Cookie>, Failure> {
+    let read: Result<Jar, _> = serde_json::from_value(response);
     read.map(|jar| jar.cookies).map_err(|error| {
         Failure::new(ErrorCode::CdpError, format!("The browser's cookies are not understood: {error}."))
     })

@@ -156,9 +156,9 @@ impl TraceRun {
         let mut reader = TraceReader::new(self.frame.clone());
         let mut bytes = 0;
         loop {
-            let answer = self.tracer.send("IO.read", &params, deadline).await;
-            let answer = answer.map_err(CdpError::into_failure)?;
-            let piece = serde_json::from_value::<Piece>(answer).map_err(unreadable)?;
+            let response = self.tracer.send("IO.read", &params, deadline).await;
+            let response = response.map_err(CdpError::into_failure)?;
+            let piece = serde_json::from_value::<Piece>(response).map_err(unreadable)?;
             let content = piece.data.as_bytes();
             let last = events.feed(content, |event| reader.take(event));
             let length = u64::try_from(content.len()).unwrap_or(u64::MAX);

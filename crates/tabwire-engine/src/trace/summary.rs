@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tabwire_api::FrameId;
 
-use crate::limits::{TRACE_SCRIPTS, TRACE_SCRIPTS_TOLD};
+use crate::limits::{TRACE_SCRIPTS, TRACE_SCRIPTS_REPORTED};
 use crate::snapshot::{LinkTarget, PageText};
 use crate::trace::web_vitals::{LongTasks, Measure, Sign};
 
@@ -191,7 +191,7 @@ impl TraceReader {
             })
             .collect();
         scripts.sort_by(|first, second| second.milliseconds.total_cmp(&first.milliseconds));
-        scripts.truncate(TRACE_SCRIPTS_TOLD);
+        scripts.truncate(TRACE_SCRIPTS_REPORTED);
         TraceSummary {
             events: self.events,
             lcp: largest.map(|value| Sign::LargestPaint.measure(value, None)),

@@ -13,7 +13,7 @@ use tabwire_testkit::bench::BareBrowser;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Two browsers at once: more only make each other slow.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -35,7 +35,7 @@ impl Stage {
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
-        let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
+        let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
         let site = Site::start().await.expect("a free port");
         Self { registry, site, _tasks: tasks, _browser: browser, _place: place }
     }
@@ -44,10 +44,10 @@ impl Stage {
     pub(crate) async fn tab(&self) -> Tab {
         let browser = self.registry.connection().browser();
         let blank = json!({"url": "about:blank"});
-        let created = browser.send("Target.createTarget", &blank, PATIENCE).await.expect("a tab");
+        let created = browser.send("Target.createTarget", &blank, TIMEOUT).await.expect("a tab");
         let target =
             TargetId::new(created.to::<Value>().expect("reads")["targetId"].as_str().expect("an id"));
-        let session = self.registry.attach(&target, PATIENCE).await.expect("attached");
+        let session = self.registry.attach(&target, TIMEOUT).await.expect("attached");
         for domain in ["Page", "Runtime", "DOM", "Accessibility"] {
             session.enable(domain).await.expect(domain);
         }
@@ -71,7 +71,7 @@ impl Tab {
     async fn navigate(&self, url: &str) {
         let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": url})).await;
-        loaded.next_within(PATIENCE).await.expect("loads");
+        loaded.next_within(TIMEOUT).await.expect("loads");
     }
 
     /// Shows a page and waits until it has loaded.
@@ -85,7 +85,7 @@ impl Tab {
             "location = URL.createObjectURL(new Blob({content}, {{type: 'text/html;charset=utf-8'}})); 0"
         );
         self.command("Runtime.evaluate", json!({"expression": expression})).await;
-        loaded.next_within(PATIENCE).await.expect("loads");
+        loaded.next_within(TIMEOUT).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         self.frames.clear();
         collect_frames(&tree["frameTree"], &mut self.frames);
@@ -99,14 +99,14 @@ impl Tab {
         &self.frames
     }
 
-    /// Sends a command and gives its answer.
+    /// Sends a command and gives its response.
     pub(crate) async fn command(&self, method: &'static str, params: Value) -> Value {
         answer(method, self.begin(method, &params)).await
     }
 
     /// Sends a command whose answer is fetched later with [`answer`].
     pub(crate) fn begin(&self, method: &'static str, params: &Value) -> PendingResponse {
-        self.session.begin(method, params, PATIENCE).expect("sent")
+        self.session.begin(method, params, TIMEOUT).expect("sent")
     }
 
     /// Evaluates in the agent's world.
@@ -119,7 +119,7 @@ impl Tab {
     }
 }
 
-/// Waits for the answer to a command.
+/// Waits for the response to a command.
 pub(crate) async fn answer(method: &str, pending: PendingResponse) -> Value {
     let answer = pending.response().await;
     answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))

@@ -10,7 +10,7 @@ use tabwire_cdp::{
 use tabwire_testkit::bench::BareBrowser;
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(25);
+const TIMEOUT: Duration = Duration::from_secs(25);
 
 /// One page in a browser of its own; ends with the test.
 pub(crate) struct Stage {
@@ -28,17 +28,17 @@ impl Stage {
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
-        let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
+        let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
         let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");
-        let session = registry.attach(&page.target_id, PATIENCE).await.expect("attached");
+        let session = registry.attach(&page.target_id, TIMEOUT).await.expect("attached");
         session.enable("Page").await.expect("Page");
         session.enable("Runtime").await.expect("Runtime");
         let agent = json!({"source": tabwire_engine::page_agent(), "worldName": "agent"});
-        session.send("Page.addScriptToEvaluateOnNewDocument", &agent, PATIENCE).await.expect("installed");
+        session.send("Page.addScriptToEvaluateOnNewDocument", &agent, TIMEOUT).await.expect("installed");
         let window = json!({"width": 800, "height": 600, "deviceScaleFactor": 1, "mobile": false});
-        session.send("Emulation.setDeviceMetricsOverride", &window, PATIENCE).await.expect("a size");
+        session.send("Emulation.setDeviceMetricsOverride", &window, TIMEOUT).await.expect("a size");
         let focus = json!({"enabled": true});
-        session.send("Emulation.setFocusEmulationEnabled", &focus, PATIENCE).await.expect("focus");
+        session.send("Emulation.setFocusEmulationEnabled", &focus, TIMEOUT).await.expect("focus");
         Self { session, context: 0, _tasks: tasks, _browser: browser }
     }
 
@@ -47,16 +47,16 @@ impl Stage {
         let page = format!("data:text/html;charset=utf-8,<!doctype html>{}", escaped(html));
         let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": page})).await;
-        loaded.next_within(PATIENCE).await.expect("loads");
+        loaded.next_within(TIMEOUT).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
         let world = self.command("Page.createIsolatedWorld", world).await;
         self.context = world["executionContextId"].as_i64().expect("a world");
     }
 
-    /// Sends a command and gives its answer.
+    /// Sends a command and gives its response.
     pub(crate) async fn command(&self, method: &'static str, params: Value) -> Value {
-        let answer = self.session.send(method, &params, PATIENCE).await;
+        let answer = self.session.send(method, &params, TIMEOUT).await;
         answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
@@ -75,7 +75,7 @@ impl Stage {
     }
 
     fn begin(&self, method: &'static str, params: &Value) -> PendingResponse {
-        self.session.begin(method, params, PATIENCE).expect("sent")
+        self.session.begin(method, params, TIMEOUT).expect("sent")
     }
 
     fn begin_call(&self, function: &str, argument: &Value) -> PendingResponse {

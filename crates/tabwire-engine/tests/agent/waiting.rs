@@ -170,7 +170,7 @@ async fn a_wait_that_is_called_off_ends_and_others_go_on() {
         document.getElementById("b").disabled = false;
         return { ended: ended.map((each) => each.failure.message), stays: (await stays).ok.state };
     })()"##;
-    let answer = stage.eval_in_agent(waiting).await;
+    let response = stage.eval_in_agent(waiting).await;
     let off = "The wait was cancelled.";
-    assert_eq!(answer, json!({"ended": [off, off], "stays": "enabled"}));
+    assert_eq!(response, json!({"ended": [off, off], "stays": "enabled"}));
 }

@@ -1,6 +1,6 @@
 //! The page agent's walk on real Chromium: what is in a snapshot, what is left out, and what it costs a page.
 //!
-//! The agent is called as the engine calls it, in an isolated world. How its answers become lines is tested where the
+//! The agent is called as the engine calls it, in an isolated world. How its responses become lines is tested where the
 //! lines are written.
 
 mod actable;

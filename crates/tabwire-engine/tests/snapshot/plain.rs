@@ -47,7 +47,7 @@ const STYLES: &[&str] = &[
     "pointer-events:none",
 ];
 
-/// What may be plain; `NAME` is told apart, `MARK` is where the attribute goes.
+/// What may be plain; `NAME` is distinguished, `MARK` is where the attribute goes.
 const THINGS: &[&str] = &[
     "<a href=/NAME style='STYLE' MARK>link NAME</a>",
     "<button style='STYLE' MARK>\n  button  NAME\n</button>",
@@ -73,7 +73,7 @@ const PLACES: &str = "
     <div style='font-size:0'><a href=/small MARK>small</a></div>
     <div style='position:absolute;width:1px;height:1px;overflow:hidden'><a href=/reader MARK>for readers</a></div>
     <button MARK><h2 MARK>in a button</h2></button> <a href=/bold MARK>some <b>bold</b> words</a>
-    <a href=/comment MARK>before<!-- --></a> <a href=/pictured MARK><img alt=picture></a>
+    <a href=/comment MARK>before<!-- --></a> <a href=/pictured MARK><img alt=image></a>
     <p>In a line <a href=/line MARK>of words</a>, that goes on.</p>
     <div><template shadowrootmode=open><a href=/shadow MARK>in a shadow</a><slot></slot></template><a href=/slotted MARK>slotted</a></div>
     <div><template shadowrootmode=open><p>no slot</p></template><a href=/unslotted MARK>nowhere to be seen</a></div>

@@ -10,7 +10,7 @@ use tabwire_testkit::bench::BareBrowser;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Two browsers at once: more only make each other slow.
 static PLACES: Semaphore = Semaphore::const_new(2);
@@ -34,9 +34,9 @@ impl Stage {
         let (source, sink) = address.connect().await.expect("the browser answers");
         let tasks = TaskGroup::new();
         let connection = Connection::start(source, sink, &tasks);
-        let registry = TargetRegistry::start(&connection, PATIENCE).await.expect("targets");
+        let registry = TargetRegistry::start(&connection, TIMEOUT).await.expect("targets");
         let page = registry.list().into_iter().find(|target| target.is_page()).expect("a page");
-        let session = registry.attach(&page.target_id, PATIENCE).await.expect("attached");
+        let session = registry.attach(&page.target_id, TIMEOUT).await.expect("attached");
         session.enable("Page").await.expect("Page");
         let site = Site::start().await.expect("a free port");
         let stage = Self { session, site, world: 0, _tasks: tasks, _browser: browser, _place: place };
@@ -76,7 +76,7 @@ impl Stage {
     async fn navigate(&mut self, url: &str) {
         let mut loaded = self.session.events(EventFilter::methods(["Page.loadEventFired"]));
         self.command("Page.navigate", json!({"url": url})).await;
-        loaded.next_within(PATIENCE).await.expect("loads");
+        loaded.next_within(TIMEOUT).await.expect("loads");
         let tree = self.command("Page.getFrameTree", json!({})).await;
         let world = json!({"frameId": tree["frameTree"]["frame"]["id"], "worldName": "agent"});
         let world = self.command("Page.createIsolatedWorld", world).await;
@@ -84,25 +84,25 @@ impl Stage {
     }
 
     async fn command(&self, method: &'static str, params: Value) -> Value {
-        let answer = self.session.send(method, &params, PATIENCE).await;
-        answer.and_then(|answer| answer.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
+        let response = self.session.send(method, &params, TIMEOUT).await;
+        response.and_then(|response| response.to()).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// Evaluates in the page's own world.
     pub(crate) async fn eval(&self, expression: &str) -> Value {
         let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.command("Runtime.evaluate", params).await;
-        assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
-        answer["result"]["value"].clone()
+        let response = self.command("Runtime.evaluate", params).await;
+        assert!(response.get("exceptionDetails").is_none(), "threw: {response}");
+        response["result"]["value"].clone()
     }
 
-    /// Calls a function of the agent: its answer as data, or its failure.
+    /// Calls a function of the agent: its response as data, or its failure.
     pub(crate) async fn call(&self, function: &str, argument: Value) -> Result<Value, Value> {
         let expression = format!("tabwire.run({}, {argument})", json!(function));
         let params = json!({"expression": expression, "returnByValue": true, "contextId": self.world});
-        let answer = self.command("Runtime.evaluate", params).await;
-        assert!(answer.get("exceptionDetails").is_none(), "threw: {answer}");
-        let outcome = &answer["result"]["value"];
+        let response = self.command("Runtime.evaluate", params).await;
+        assert!(response.get("exceptionDetails").is_none(), "threw: {response}");
+        let outcome = &response["result"]["value"];
         match outcome["ok"].as_str() {
             Some(text) => Ok(with_whole_nodes(serde_json::from_str(text).expect("JSON"))),
             None => Err(outcome["failure"].clone()),
@@ -111,14 +111,14 @@ impl Stage {
 
     /// Takes a snapshot with these options.
     pub(crate) async fn snapshot(&self, options: Value) -> Walked {
-        let answer = self.call("snapshot", options.clone()).await;
-        Walked(answer.unwrap_or_else(|failure| panic!("{options}: {failure}")))
+        let response = self.call("snapshot", options.clone()).await;
+        Walked(response.unwrap_or_else(|failure| panic!("{options}: {failure}")))
     }
 }
 
-/// An answer whose nodes are `[depth, role, name, key, extra]`, with what the agent tells by its place given by name.
-fn with_whole_nodes(mut answer: Value) -> Value {
-    for node in answer["nodes"].as_array_mut().into_iter().flatten() {
+/// A response whose nodes are `[depth, role, name, key, extra]`, with what the agent tells by its place given by name.
+fn with_whole_nodes(mut response: Value) -> Value {
+    for node in response["nodes"].as_array_mut().into_iter().flatten() {
         let entry = node.as_array_mut().expect("an entry");
         let mut extra = match entry.get(5).cloned().unwrap_or_else(|| json!({})) {
             Value::Object(details) => Value::Object(details),
@@ -133,7 +133,7 @@ fn with_whole_nodes(mut answer: Value) -> Value {
             entry.push(extra);
         }
     }
-    answer
+    response
 }
 
 /// What a walk answered.

@@ -8,7 +8,7 @@ use tabwire_extension::{EmulatedBrowser, Output};
 pub(crate) struct Stage {
     pub(crate) browser: EmulatedBrowser,
     next_id: i64,
-    /// What the extension was asked and has not been told to answer, in order.
+    /// What the extension was asked and has not been told to respond, in order.
     asked: Vec<Value>,
     /// What the hub was sent, in order.
     heard: Vec<Value>,
@@ -79,13 +79,13 @@ impl Stage {
         self.next_id
     }
 
-    /// Sends a command and takes its answer, which must have been given at once.
+    /// Sends a command and takes its response, which must have been given at once.
     pub(crate) fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         let id = self.send(session, method, params);
         self.answer(id).unwrap_or_else(|| panic!("{method} has no answer yet"))
     }
 
-    /// Takes the answer to a command; the session it was asked on is checked by the caller.
+    /// Takes the response to a command; the session it was asked on is checked by the caller.
     pub(crate) fn answer(&mut self, id: i64) -> Option<Value> {
         let at = self.heard.iter().position(|frame| frame["id"] == id)?;
         Some(self.heard.remove(at))

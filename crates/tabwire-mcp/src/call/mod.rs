@@ -9,7 +9,7 @@ use std::path::Path;
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject};
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, AnswerForm};
+use tabwire_api::api::{ActionRequest, ActionResponse, ResultForm};
 use tabwire_api::{CallNumber, ErrorCode, Failure};
 use tabwire_engine::{Definition, ToolResult};
 
@@ -26,7 +26,7 @@ pub(crate) fn too_many_calls() -> Failure {
 }
 
 impl Connection {
-    /// Calls a tool. Whatever fails is an answer too.
+    /// Calls a tool. Whatever fails is a response too.
     ///
     /// `is_data` says whether the client is given data, or text; `call` by which number what it needs asked is asked.
     pub(crate) async fn call(
@@ -78,48 +78,52 @@ impl Connection {
             text: !is_data && !is_image,
             ..template
         };
-        let mut answer = self.backend.act(action.name, request).await?;
-        answer.notices.extend(self.pending_notice.take());
+        let mut response = self.backend.act(action.name, request).await?;
+        response.notices.extend(self.pending_notice.take());
         if is_image {
-            return self.image_content(&answer, is_data).await;
+            return self.image_content(&response, is_data).await;
         }
-        Ok(if is_data { self.give(&answer) } else { self.tell(answer) })
+        Ok(if is_data { self.give(&response) } else { self.tell(response) })
     }
 
-    /// An answer as data; what is too long for a model is cut, what is for a program is not.
-    fn give(&self, answer: &ActionAnswer) -> CallToolResult {
-        let truncated = (self.answers == AnswerForm::Auto).then(|| self.truncated_results());
-        structured_result(answer, truncated)
+    /// A response as data; what is too long for a model is cut, what is for a program is not.
+    fn give(&self, response: &ActionResponse) -> CallToolResult {
+        let truncated = (self.answers == ResultForm::Auto).then(|| self.truncated_results());
+        structured_result(response, truncated)
     }
 
-    /// An answer as text, cut where it is too long.
-    fn tell(&self, mut answer: ActionAnswer) -> CallToolResult {
-        let text = ResultText::of_action(answer.text.take().unwrap_or_default());
-        part_result(self.truncated_results().first(text.body), &text.after, &answer)
+    /// A response as text, cut where it is too long.
+    fn tell(&self, mut response: ActionResponse) -> CallToolResult {
+        let text = ResultText::of_action(response.text.take().unwrap_or_default());
+        part_result(self.truncated_results().first(text.body), &text.after, &response)
     }
 
-    async fn image_content(&self, answer: &ActionAnswer, is_data: bool) -> Result<CallToolResult, Failure> {
-        let path = answer.result.get("path").and_then(Value::as_str).unwrap_or_default();
-        let size = answer.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+    async fn image_content(
+        &self,
+        response: &ActionResponse,
+        is_data: bool,
+    ) -> Result<CallToolResult, Failure> {
+        let path = response.result.get("path").and_then(Value::as_str).unwrap_or_default();
+        let size = response.result.get("bytes").and_then(Value::as_u64).unwrap_or_default();
         let is_large = usize::try_from(size).is_ok_and(|size| size > IMAGE_BYTES);
         let bytes = if is_large { None } else { Some(self.backend.picture(Path::new(path)).await?) };
-        Ok(image_result(answer, bytes.as_deref(), is_data))
+        Ok(image_result(response, bytes.as_deref(), is_data))
     }
 
     async fn call_status(&self, is_data: bool) -> Result<CallToolResult, Failure> {
         let request = ActionRequest { params: json!({}), text: false, ..self.backend.request() };
-        let answer = self.backend.act("session_status", request).await?;
+        let response = self.backend.act("session_status", request).await?;
         if is_data {
-            return Ok(self.give(&answer));
+            return Ok(self.give(&response));
         }
-        if answer.result.get("active").and_then(Value::as_bool) != Some(true) {
+        if response.result.get("active").and_then(Value::as_bool) != Some(true) {
             let text = "No browser is running; the first tool that needs one starts it.";
             return Ok(CallToolResult::success(vec![ContentBlock::text(text)]));
         }
         let lines =
             ["name", "state", "tabs", "browser_version", "headed", "isolation", "policy", "crashed_tabs"];
         let told = lines.into_iter().filter_map(|name| {
-            let value = answer.result.get(name).filter(|value| **value != json!([]))?;
+            let value = response.result.get(name).filter(|value| **value != json!([]))?;
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(format!("{name}: {value}"))
         });
@@ -138,11 +142,11 @@ impl Connection {
         let params = seconds.map_or_else(|| json!({}), |seconds| json!({"seconds": seconds}));
         let (tab, call) = (asked.tab, asked.call);
         let request = ActionRequest { params, tab, call, text: false, ..self.backend.request() };
-        let answer = self.backend.act(action, request).await?;
+        let response = self.backend.act(action, request).await?;
         if is_data {
-            return Ok(self.give(&answer));
+            return Ok(self.give(&response));
         }
-        Ok(CallToolResult::success(vec![ContentBlock::text(answer.result.to_string())]))
+        Ok(CallToolResult::success(vec![ContentBlock::text(response.result.to_string())]))
     }
 
     fn call_more(&self, asked: &CallArguments) -> Result<CallToolResult, Failure> {
@@ -151,7 +155,7 @@ impl Connection {
                 .with_remedy("Give the handle at the end of a truncated result.")
         })?;
         let stretch = self.truncated_results().next(handle)?;
-        let answer = ActionAnswer {
+        let response = ActionResponse {
             session: self.backend.request().session,
             project: self.backend.request().project,
             tab: None,
@@ -162,6 +166,6 @@ impl Connection {
             text: None,
             notices: Vec::new(),
         };
-        Ok(part_result(stretch, "", &answer))
+        Ok(part_result(stretch, "", &response))
     }
 }

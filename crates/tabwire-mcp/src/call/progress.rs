@@ -47,7 +47,7 @@ pub(crate) async fn call_with_progress(
     loop {
         tokio::select! {
             biased;
-            answer = &mut work => return answer.unwrap_or_else(|_| Ok(error_result(&panicked(called.name())).into())),
+            response = &mut work => return response.unwrap_or_else(|_| Ok(error_result(&panicked(called.name())).into())),
             () = context.ct.cancelled() => return Ok(error_result(&cancelled()).into()),
             () = connection.ended() => return Ok(error_result(&connection_ended()).into()),
             never = &mut asking => match never {},

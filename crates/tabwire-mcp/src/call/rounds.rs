@@ -198,7 +198,7 @@ pub(crate) async fn call_in_rounds(
     })
 }
 
-/// Whether the client speaks a revision in which a call's question is its answer.
+/// Whether the client speaks a revision in which a call's question is its response.
 pub(crate) fn has_rounds(context: &RequestContext<RoleServer>) -> bool {
     let since = ProtocolVersion::V_2026_07_28;
     context.protocol_version().is_some_and(|version| version.as_str() >= since.as_str())

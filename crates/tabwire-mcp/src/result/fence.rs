@@ -41,7 +41,7 @@ fn draw(text: &str) -> String {
 const LIVE_TAGS: [&str; 9] =
     ["img", "iframe", "script", "link", "video", "audio", "object", "embed", "source"];
 
-/// Text in which no client finds a picture to fetch or a link to make: Markdown's and HTML's are broken up.
+/// Text in which no client finds an image to fetch or a link to make: Markdown's and HTML's are broken up.
 pub(crate) fn defanged(text: &str) -> Cow<'_, str> {
     let mut told = Cow::Borrowed(text);
     for (live, dead) in [("](", "] ("), ("![", "! ["), ("]:", "] :"), ("][", "] [")] {

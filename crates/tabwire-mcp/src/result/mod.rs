@@ -7,7 +7,7 @@ use base64::Engine as _;
 use rmcp::model::{CallToolResult, ContentBlock, Resource};
 use serde_json::{Value, json};
 use tabwire_api::Failure;
-use tabwire_api::api::ActionAnswer;
+use tabwire_api::api::ActionResponse;
 use tabwire_engine::{bounded_failure, plain_line, plain_value};
 
 use crate::limits::NOTE_CHARACTERS;
@@ -40,7 +40,7 @@ impl ResultText {
 }
 
 /// A text that may be a part of a longer one, with what there is to add.
-pub(crate) fn part_result(stretch: ResultPart, after: &str, answer: &ActionAnswer) -> CallToolResult {
+pub(crate) fn part_result(stretch: ResultPart, after: &str, answer: &ActionResponse) -> CallToolResult {
     let is_part = stretch.next.is_some() || stretch.from > 0;
     let mut text = if is_part { enclosed(&stretch.text) } else { fenced(&stretch.text) };
     if !after.is_empty() {
@@ -66,7 +66,7 @@ pub(crate) fn part_result(stretch: ResultPart, after: &str, answer: &ActionAnswe
 }
 
 /// Notes for the caller, besides the result.
-fn notes(answer: &ActionAnswer) -> Vec<String> {
+fn notes(answer: &ActionResponse) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(recovery) = &answer.recovery {
         lines.push(format!(
@@ -85,11 +85,11 @@ fn notes(answer: &ActionAnswer) -> Vec<String> {
 const BESIDE_DATA: &str = "The result is in the structured content. \
     (If your client does not show it: `tabwire mcp --answers text`.)";
 
-/// An answer as data; the text beside it only says that it is there.
+/// A response as data; the text beside it only says that it is there.
 ///
-/// What is longer than an answer may be is cut, if there is a shelf to keep the rest on.
+/// What is longer than a response may be is cut, if there is a shelf to keep the rest on.
 pub(crate) fn structured_result(
-    answer: &ActionAnswer,
+    answer: &ActionResponse,
     truncated: Option<&TruncatedResults>,
 ) -> CallToolResult {
     let result = harmless_data(&answer.result);
@@ -126,8 +126,8 @@ fn harmless_data(value: &Value) -> Value {
     value
 }
 
-/// A picture with what is known of it; one that is too large is only named.
-pub(crate) fn image_result(answer: &ActionAnswer, bytes: Option<&[u8]>, is_data: bool) -> CallToolResult {
+/// An image with what is known of it; one that is too large is only named.
+pub(crate) fn image_result(answer: &ActionResponse, bytes: Option<&[u8]>, is_data: bool) -> CallToolResult {
     let result = &answer.result;
     let format = result.get("format").and_then(Value::as_str).unwrap_or("png");
     let path = result.get("path").and_then(Value::as_str).unwrap_or_default();
@@ -162,7 +162,7 @@ pub(crate) fn image_result(answer: &ActionAnswer, bytes: Option<&[u8]>, is_data:
     told
 }
 
-/// One label of a picture: the ref, and what it stands for.
+/// One label of an image: the ref, and what it stands for.
 fn label(annotation: &Value) -> Option<String> {
     let given = annotation.get("ref")?.as_str()?;
     let text = |name: &str| annotation.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tabwire_api::{ErrorCode, Failure};
 
-use crate::limits::{ANSWER_CHARACTERS, KEPT_ANSWERS, KEPT_CHARACTERS};
+use crate::limits::{KEPT_CHARACTERS, KEPT_RESPONSES, RESULT_CHARACTERS};
 
 /// A part of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +48,13 @@ impl TruncatedResults {
     /// The first part of a result; all of it if it is short.
     pub(crate) fn first(&self, text: String) -> ResultPart {
         let whole = text.chars().count();
-        if whole <= ANSWER_CHARACTERS {
+        if whole <= RESULT_CHARACTERS {
             return ResultPart { text, next: None, from: 0, whole };
         }
         let mut kept_results = self.kept_results();
         kept_results.count += 1;
         let number = kept_results.count;
-        if kept_results.kept.len() == KEPT_ANSWERS {
+        if kept_results.kept.len() == KEPT_RESPONSES {
             kept_results.kept.pop_front();
         }
         let kept: String = text.chars().take(KEPT_CHARACTERS).collect();
@@ -80,8 +80,8 @@ impl TruncatedResults {
 
 fn cut(text: &str, number: u64, from: usize) -> ResultPart {
     let whole = text.chars().count();
-    let stretch: String = text.chars().skip(from).take(ANSWER_CHARACTERS).collect();
-    let end = from.saturating_add(ANSWER_CHARACTERS);
+    let stretch: String = text.chars().skip(from).take(RESULT_CHARACTERS).collect();
+    let end = from.saturating_add(RESULT_CHARACTERS);
     let next = (end < whole).then(|| format!("a{number}.{end}"));
     ResultPart { text: stretch, next, from, whole }
 }
@@ -95,7 +95,7 @@ mod tests {
         let truncated = TruncatedResults::default();
         assert_eq!(truncated.first("short".to_owned()).next, None);
         let long: String =
-            (0..ANSWER_CHARACTERS * 2 + 10).map(|n| if n % 7 == 0 { 'ä' } else { 'x' }).collect();
+            (0..RESULT_CHARACTERS * 2 + 10).map(|n| if n % 7 == 0 { 'ä' } else { 'x' }).collect();
         let mut stretch = truncated.first(long.clone());
         let mut read = stretch.text.clone();
         while let Some(handle) = &stretch.next {
@@ -103,7 +103,7 @@ mod tests {
             read.push_str(&stretch.text);
         }
         assert_eq!(read, long);
-        for _ in 0..KEPT_ANSWERS {
+        for _ in 0..KEPT_RESPONSES {
             truncated.first(long.clone());
         }
         assert!(truncated.next("a1.45000").is_err(), "the oldest went");
@@ -114,7 +114,7 @@ mod tests {
     fn l5_an_answer_that_was_read_under_another_policy_is_not_continued() {
         let truncated = TruncatedResults::default();
         truncated.follow(1);
-        let handle = truncated.first("x".repeat(ANSWER_CHARACTERS + 1)).next.expect("a handle");
+        let handle = truncated.first("x".repeat(RESULT_CHARACTERS + 1)).next.expect("a handle");
         truncated.follow(1);
         assert!(truncated.next(&handle).is_ok());
         truncated.follow(2);

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
-use tabwire_api::api::AnswerForm;
+use tabwire_api::api::ResultForm;
 use tabwire_engine::{ACTIONS, Definition, Effect, TabUse, ToolGroup, ToolOptions, ToolResult};
 
 use crate::tools::schema::{ArgumentPlan, first_sentence, object, output_of, schema_of};
@@ -24,7 +24,7 @@ pub(crate) enum ToolKind {
     Action(&'static Definition),
     /// Says how the session is.
     Status,
-    /// Goes on with an answer that was cut.
+    /// Goes on with a response that was cut.
     More,
     /// Has a tab for this client alone.
     Lease,
@@ -47,23 +47,23 @@ pub struct OfferedTool {
 
 impl OfferedTool {
     /// Whether it is answered with data, to a client that wants answers in this form and may know none.
-    pub(crate) const fn returns_structured(&self, form: AnswerForm, reads_structured: bool) -> bool {
+    pub(crate) const fn returns_structured(&self, form: ResultForm, reads_structured: bool) -> bool {
         match form {
-            AnswerForm::Auto => matches!(self.result, ToolResult::Data) && reads_structured,
-            AnswerForm::Text => false,
-            AnswerForm::Data => true,
+            ResultForm::Auto => matches!(self.result, ToolResult::Data) && reads_structured,
+            ResultForm::Text => false,
+            ResultForm::Data => true,
         }
     }
 
     /// The tool as it is listed to such a client.
-    pub(crate) fn listed(&self, form: AnswerForm, reads_structured: bool) -> Tool {
+    pub(crate) fn listed(&self, form: ResultForm, reads_structured: bool) -> Tool {
         let tool = self.tool.clone();
         if !self.returns_structured(form, reads_structured) {
             return tool;
         }
         let mut output = Arc::clone(&self.output);
-        if form == AnswerForm::Auto {
-            // An answer that is cut has other members.
+        if form == ResultForm::Auto {
+            // A response that is cut has other members.
             Arc::make_mut(&mut output).remove("required");
         }
         tool.with_raw_output_schema(output)
@@ -78,7 +78,7 @@ impl OfferedTool {
     /// The tool as it is listed unless told otherwise, as data.
     #[must_use]
     pub fn json(&self) -> Value {
-        serde_json::to_value(self.listed(AnswerForm::Auto, true)).unwrap_or(Value::Null)
+        serde_json::to_value(self.listed(ResultForm::Auto, true)).unwrap_or(Value::Null)
     }
 }
 
@@ -185,12 +185,12 @@ mod tests {
     fn a_schema_comes_with_data_and_only_with_data() {
         let find = |name: &str| offered_tools().iter().find(|tool| tool.name == name).expect("a tool");
         for (name, form, reads_structured, expected) in [
-            ("tabs_list", AnswerForm::Auto, true, true),
-            ("tabs_list", AnswerForm::Auto, false, false),
-            ("tabs_list", AnswerForm::Text, true, false),
-            ("get_text", AnswerForm::Auto, true, false),
-            ("click", AnswerForm::Auto, true, false),
-            ("click", AnswerForm::Data, true, true),
+            ("tabs_list", ResultForm::Auto, true, true),
+            ("tabs_list", ResultForm::Auto, false, false),
+            ("tabs_list", ResultForm::Text, true, false),
+            ("get_text", ResultForm::Auto, true, false),
+            ("click", ResultForm::Auto, true, false),
+            ("click", ResultForm::Data, true, true),
         ] {
             let listed = find(name).listed(form, reads_structured);
             assert_eq!(listed.output_schema.is_some(), expected, "{name} {form:?}");

@@ -1,4 +1,4 @@
-//! Questions to clients of revision 2026-07-28: a call's question is its answer, and the client comes back with what
+//! Questions to clients of revision 2026-07-28: a call's question is its response, and the client comes back with what
 //! was said. Lines of JSON against the server, in one process, with a backend whose calls have to be allowed.
 #![expect(clippy::disallowed_methods, reason = "each test waits for the tasks it starts")]
 
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, AnswerForm, McpOpening};
+use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening, ResultForm};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress};
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
@@ -56,7 +56,7 @@ impl Drop for Under {
 }
 
 impl Careful {
-    async fn run(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn run(&self, request: ActionRequest) -> Result<ActionResponse, Failure> {
         self.0.begun.fetch_add(1, Ordering::SeqCst);
         let mut under = Under(Arc::clone(&self.0), false);
         let script = request.params["expression"].as_str().unwrap_or_default().to_owned();
@@ -83,7 +83,7 @@ impl Careful {
         }
         under.1 = true;
         let text = format!("done after {}", heard.join(", "));
-        Ok(ActionAnswer {
+        Ok(ActionResponse {
             session: request.session,
             project: request.project,
             tab: None,
@@ -143,7 +143,7 @@ impl Backend for Careful {
         &'a self,
         _name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+    ) -> Answering<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(request))
     }
 
@@ -197,7 +197,7 @@ struct Client {
 
 impl Client {
     fn start(backend: &Careful) -> Self {
-        let opening = McpOpening { answers: AnswerForm::Text, ..McpOpening::default() };
+        let opening = McpOpening { responses: ResultForm::Text, ..McpOpening::default() };
         let connection = Arc::new(Connection::new(Arc::new(backend.clone()), &opening).expect("tools"));
         let (client, server) = tokio::io::duplex(64 * 1024);
         let (reader, writer) = tokio::io::split(server);
@@ -296,7 +296,7 @@ async fn every_answer_is_heard_and_whatever_is_no_clear_yes_is_no() {
         assert!(text(&answer).contains(expected), "{response}: {answer}");
         assert_eq!(answer["result"]["isError"], expected == "said no", "{response}: {answer}");
     }
-    // Two questions of one call, each with a word of its own; what else is in the answer is not looked at.
+    // Two questions of one call, each with a word of its own; what else is in the response is not looked at.
     let (_, first) = client.question("??").await;
     let more = json!({"approval": said("once")["approval"], "other": {"action": "accept"}});
     let (message, second) = told(&client.ask(again("??", &first, more)).await);

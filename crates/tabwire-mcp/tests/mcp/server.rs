@@ -10,7 +10,7 @@ use rmcp::ServiceExt;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, AnswerForm, McpOpening};
+use tabwire_api::api::{ActionRequest, ActionResponse, McpOpening, ResultForm};
 use tabwire_api::{CallNumber, ClientName, ErrorCode, Failure, Progress, Remedy, Step};
 use tabwire_engine::ACTIONS;
 use tabwire_mcp::{Answering, Asking, Attendant, Backend, Connection, Permission, serve};
@@ -43,7 +43,7 @@ impl Drop for Under {
 }
 
 impl Scripted {
-    async fn run(&self, request: ActionRequest) -> Result<ActionAnswer, Failure> {
+    async fn run(&self, request: ActionRequest) -> Result<ActionResponse, Failure> {
         let script = request.params["expression"].as_str().unwrap_or_default().to_owned();
         match script.as_str() {
             "panic" => panic!("as planned"),
@@ -63,7 +63,7 @@ impl Scripted {
             }
             _ => {}
         }
-        Ok(ActionAnswer {
+        Ok(ActionResponse {
             session: request.session,
             project: request.project,
             tab: None,
@@ -100,7 +100,7 @@ impl Backend for Scripted {
         &'a self,
         _name: &'a str,
         request: ActionRequest,
-    ) -> Answering<'a, Result<ActionAnswer, Failure>> {
+    ) -> Answering<'a, Result<ActionResponse, Failure>> {
         Box::pin(self.run(request))
     }
 
@@ -144,7 +144,7 @@ impl Backend for Scripted {
 
 /// A client of a fresh server that answers in text, and the server's end of it.
 async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
-    start_with(backend, McpOpening { answers: AnswerForm::Text, ..McpOpening::default() }).await
+    start_with(backend, McpOpening { responses: ResultForm::Text, ..McpOpening::default() }).await
 }
 
 /// A client that said this when it came.
@@ -237,8 +237,8 @@ async fn too_many_calls_at_once_are_refused_with_what_to_do() {
         eval(&client, "ready").await;
         backend.release.add_permits(80);
     };
-    let (answers, ()) = tokio::join!(calls, releasing);
-    let refused = answers.iter().filter(|answer| text(answer).starts_with("BACKPRESSURE: ")).count();
+    let (responses, ()) = tokio::join!(calls, releasing);
+    let refused = responses.iter().filter(|answer| text(answer).starts_with("BACKPRESSURE: ")).count();
     assert_eq!(refused, 80 - tabwire_mcp::limits::CALLS_AT_ONCE);
 }
 
@@ -285,7 +285,7 @@ async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
 async fn every_action_is_a_tool_and_an_element_is_named_in_exactly_one_way() {
     let backend = Arc::new(Scripted::default());
     let opening =
-        McpOpening { tools: vec!["all".to_owned()], answers: AnswerForm::Text, ..McpOpening::default() };
+        McpOpening { tools: vec!["all".to_owned()], responses: ResultForm::Text, ..McpOpening::default() };
     let (client, _serving) = start_with(&backend, opening).await;
     let tools = client.list_all_tools().await.expect("tools");
     let own = ["status", "more", "tab_lease"];

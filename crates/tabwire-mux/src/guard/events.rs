@@ -1,4 +1,4 @@
-//! What a guarded client is told: events and answers are learned from, then judged and veiled.
+//! What a guarded client is told: events and responses are learned from, then judged and veiled.
 
 use bytes::BytesMut;
 use serde_json::Value;
@@ -113,7 +113,7 @@ impl Mux {
         shown.is_some_and(|url| guard.may_know(url, sources))
     }
 
-    /// Learns from an answer; gives its result when something had to be left out of it.
+    /// Learns from a response; gives its result when something had to be left out of it.
     pub(crate) fn filtered_response(
         &mut self,
         client: ClientId,
@@ -128,8 +128,8 @@ impl Mux {
         if !streams && method != "Page.createIsolatedWorld" && !FILTERED_RESULTS.contains(&method) {
             return None;
         }
-        let mut answer = lenient_json::read(frame);
-        let mut result = answer.get_mut("result").map(Value::take)?;
+        let mut response = lenient_json::read(frame);
+        let mut result = response.get_mut("result").map(Value::take)?;
         if streams {
             self.learn_stream(session, asked, &result);
             return None;

@@ -1,4 +1,4 @@
-//! Takes URLs, titles and texts of what was not granted out of events and answers that clients get all the same.
+//! Takes URLs, titles and texts of what was not granted out of events and responses that clients get all the same.
 //! Knows nothing of grants: a closure says which URLs may be told.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Where frames went lately, so that an answer is judged by every frame that was there while it was under way.
+//! Where frames went lately, so that a response is judged by every frame that was there while it was under way.
 
 use std::collections::VecDeque;
 

@@ -228,11 +228,11 @@ impl Mux {
             return;
         }
         let is_leaving = params.get("type").and_then(Value::as_str) == Some("beforeunload");
-        let answer = json!({"accept": is_leaving});
+        let response = json!({"accept": is_leaving});
         self.router.send(
             Some(session),
             "Page.handleJavaScriptDialog",
-            answer,
+            response,
             InternalCommand::FireAndForget,
             now,
         );

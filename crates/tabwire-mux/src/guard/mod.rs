@@ -106,7 +106,7 @@ pub struct GuardedCommand<'a> {
     pub scope: GuardedScope<'a>,
     /// The frames, requests and streams that it names.
     pub parts: GuardedParts<'a>,
-    /// Its parameters, as JSON; none when its answer is judged.
+    /// Its parameters, as JSON; none when its response is judged.
     pub params: Option<&'a str>,
 }
 
@@ -216,7 +216,7 @@ impl Mux {
         true
     }
 
-    /// What has to be remembered of a command so that its answer can be judged.
+    /// What has to be remembered of a command so that its response can be judged.
     pub(crate) fn guarded_pending(&self, command: &Command<'_>) -> Option<Box<GuardedPending>> {
         let guard = self.clients.guard(command.client)?;
         let params = command.envelope.params.map(serde_json::value::RawValue::get);
@@ -225,7 +225,7 @@ impl Mux {
         Some(Box::new(GuardedPending { method, names, since }))
     }
 
-    /// Withholds an answer when the page has gone meanwhile to where its client may not look.
+    /// Withholds a response when the page has gone meanwhile to where its client may not look.
     pub(crate) fn response_blocked(&mut self, client: ClientId, client_id: i64, pending: &Pending) -> bool {
         let (Some(asked), Some(session)) = (&pending.guarded, &pending.session) else { return false };
         let Some(guard) = self.clients.guard(client) else { return false };

@@ -41,7 +41,7 @@ pub(crate) struct PageFrames {
 }
 
 impl PageFrames {
-    /// Takes the answer of `Page.getFrameTree`.
+    /// Takes the response of `Page.getFrameTree`.
     pub(crate) fn learn_tree(&mut self, tree: &Value) {
         self.frames.clear();
         self.state = FramesState::Known;

@@ -108,7 +108,7 @@ struct View<'a> {
     moves: &'a FrameMoves,
     watch: Option<&'a SessionWatch>,
     entry: Option<&'a TargetEntry>,
-    /// The state of frames when the command was sent, if this is its answer.
+    /// The state of frames when the command was sent, if this is its response.
     since: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ impl<'a> GuardedParts<'a> {
         self.view?.entry.map(|entry| entry.id.as_str())
     }
 
-    /// A number that changes whenever a frame does. None when an answer is judged.
+    /// A number that changes whenever a frame does. None when a response is judged.
     #[must_use]
     pub fn version(&self) -> Option<u64> {
         self.view.filter(|view| view.since.is_none()).map(|view| view.moves.clock())

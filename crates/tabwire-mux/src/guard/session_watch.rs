@@ -181,7 +181,7 @@ impl SessionWatch {
         self.streams.insert(handle, urls);
     }
 
-    /// Takes the answer of `Page.getNavigationHistory`.
+    /// Takes the response of `Page.getNavigationHistory`.
     pub(crate) fn learn_history(&mut self, entries: &[Value]) {
         self.history.clear();
         for entry in entries.iter().take(HISTORY_ENTRIES) {

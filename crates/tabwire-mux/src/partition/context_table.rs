@@ -23,7 +23,7 @@ pub(crate) struct ContextEntry {
     pub(crate) creator: Creator,
     /// The partition it belongs to. What the mux has for none is kept from all.
     pub(crate) partition: Option<PartitionId>,
-    /// Since when the browser has been rid of it. A late answer may still name it.
+    /// Since when the browser has been rid of it. A late response may still name it.
     ended: Option<Instant>,
 }
 
@@ -54,7 +54,7 @@ impl ContextTable {
         }
     }
 
-    /// Forgets contexts that no answer can name any more.
+    /// Forgets contexts that no response can name any more.
     pub(crate) fn forget_overdue(&mut self, now: Instant) {
         let overdue = |since: Instant| now.duration_since(since) > PENDING_DEADLINE;
         self.contexts.retain(|_, entry| !entry.ended.is_some_and(overdue));

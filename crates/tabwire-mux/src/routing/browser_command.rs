@@ -91,8 +91,8 @@ impl Mux {
         }
         let wanted = on.then(|| AutoAttach { wait: flag("waitForDebuggerOnStart"), filter });
         let echo = (!command.on_root).then_some(&command.session);
-        let answer = reply::result(command.envelope.id, echo, json!({}));
-        self.set_auto_attach(command.client, &command.session, wanted, answer, now);
+        let response = reply::result(command.envelope.id, echo, json!({}));
+        self.set_auto_attach(command.client, &command.session, wanted, response, now);
     }
 
     fn command_discover(&mut self, command: &Command<'_>, params: &Value) {

@@ -30,14 +30,14 @@ struct Event {
     cut: Option<Range<usize>>,
 }
 
-/// An answer that arrived, with what is needed to pass it on.
+/// A response that arrived, with what is needed to pass it on.
 struct ReceivedResponse {
     frame: BytesMut,
     id_span: Range<usize>,
     cut: Option<Range<usize>>,
 }
 
-/// The part of an answer the mux reads when it concerns itself.
+/// The part of a response the mux reads when it concerns itself.
 struct Body(Value);
 
 impl Body {
@@ -167,7 +167,7 @@ impl Mux {
         }
     }
 
-    /// The browser sent an answer too large to take; who asked is told so.
+    /// The browser sent a response too large to take; who asked is told so.
     pub fn oversize_from_browser(&mut self, head: &[u8], size: usize) {
         let digits: Vec<u8> = head
             .strip_prefix(br#"{"id":"#)
@@ -525,7 +525,7 @@ impl Mux {
         self.router.deliver(client, frame, FrameClass::Response);
     }
 
-    /// Gives an answer the client's id, and takes the root's session off it.
+    /// Gives a response the client's id, and takes the root's session off it.
     fn rewrite_response(
         &self,
         client: ClientId,

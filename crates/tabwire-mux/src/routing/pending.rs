@@ -1,4 +1,4 @@
-//! Unanswered commands: our id to who asked, on which CDP session, and what the answer means to us.
+//! Unanswered commands: our id to who asked, on which CDP session, and what the response means to us.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::routing::reply_ordering::DelayId;
 /// The largest id the browser takes.
 const LAST_ID: u64 = 0x7fff_ffff;
 
-/// Who waits for an answer.
+/// Who waits for a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Requester {
     /// The mux itself.
@@ -54,7 +54,7 @@ pub(crate) enum InternalCommand {
     AttachForFrames(TargetId),
     /// The frames of a target.
     GetFrameTree(TargetId),
-    /// Nothing depends on the answer.
+    /// Nothing depends on the response.
     FireAndForget,
 }
 
@@ -93,11 +93,11 @@ pub(crate) struct Pending {
     pub(crate) since: Instant,
     /// Whether it gives a crashed page a new process, and so is answered after a crash.
     pub(crate) revives: bool,
-    /// What its answer is judged by, when it is to be judged.
+    /// What its response is judged by, when it is to be judged.
     pub(crate) guarded: Option<Box<GuardedPending>>,
 }
 
-/// What is remembered of a command so that its answer can be judged.
+/// What is remembered of a command so that its response can be judged.
 #[derive(Clone, Debug)]
 pub(crate) struct GuardedPending {
     pub(crate) method: Box<str>,
@@ -139,7 +139,7 @@ impl Pending {
         })
     }
 
-    /// How long its answer is waited for.
+    /// How long its response is waited for.
     pub(crate) fn deadline(&self) -> Duration {
         match self.requester {
             Requester::Internal(InternalCommand::AutoAttach { .. }) => ATTACH_DEADLINE,

@@ -34,7 +34,7 @@ pub(crate) fn to_browser(
     out
 }
 
-/// A browser's answer as the client gets it: its own id, and no session when it asked on the root.
+/// A browser's response as the client gets it: its own id, and no session when it asked on the root.
 ///
 /// Edits in place: the id is padded with spaces when it is shorter than ours, and a session that is the
 /// last member is cut off the end, so that a large answer is not moved.

@@ -17,7 +17,7 @@ use crate::session::table::{AutoAttach, Session, SessionKind};
 use crate::target::entry::TargetEntry;
 
 impl Mux {
-    /// `Target.setAutoAttach` on a client's browser-level CDP session. The answer follows the last
+    /// `Target.setAutoAttach` on a client's browser-level CDP session. The response follows the last
     /// `Target.attachedToTarget` of what exists already, as in the browser itself.
     pub(crate) fn set_auto_attach(
         &mut self,

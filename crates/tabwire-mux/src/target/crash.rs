@@ -24,7 +24,7 @@ impl Mux {
         }
     }
 
-    /// The browser does not answer what was asked of a page before it crashed, not even to ourselves.
+    /// The browser does not respond what was asked of a page before it crashed, not even to ourselves.
     fn fail_on_target(&mut self, id: &str, now: Instant) {
         let sessions: Vec<CdpSessionId> = self
             .sessions

@@ -47,7 +47,7 @@ pub(crate) enum Health {
     /// As far as we know.
     #[default]
     Alive,
-    /// It has crashed and answers nothing until it is loaded again.
+    /// It has crashed and does not respond until it is loaded again.
     Crashed {
         /// Whether clients' page settings are to be sent again once it does.
         owes_settings: bool,

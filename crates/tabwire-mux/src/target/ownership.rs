@@ -235,7 +235,7 @@ impl Mux {
         }
     }
 
-    /// A client made a browser context; targets that came before the answer are its own.
+    /// A client made a browser context; targets that came before the response are its own.
     pub(crate) fn context_created(
         &mut self,
         id: u64,

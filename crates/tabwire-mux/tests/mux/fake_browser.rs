@@ -209,7 +209,7 @@ impl FakeBrowser {
                 if let Some(partition) = client.and_then(|client| self.client_partitions.get(&client)) {
                     self.context_partitions.insert(context.clone(), partition);
                 }
-                // The window's own surface appears before the answer.
+                // The window's own surface appears before the response.
                 self.open("browser_ui", &context, None, client);
                 Ok(json!({"browserContextId": context}))
             }

@@ -87,8 +87,8 @@ impl Story {
 
     fn read(&mut self) -> Value {
         let session = self.session.clone();
-        let answer = self.stage.ask(1, &session, "Fake.echo", json!({}));
-        answer.get("data").cloned().unwrap_or_else(|| json!("read"))
+        let response = self.stage.ask(1, &session, "Fake.echo", json!({}));
+        response.get("data").cloned().unwrap_or_else(|| json!("read"))
     }
 }
 
@@ -113,13 +113,13 @@ fn t22_an_answer_is_withheld_when_the_page_moved_before_it_came() {
     story.is_at("https://good.test/a");
     story.stage.send(1, &story.session.clone(), 7, "Fake.echo", json!({}));
     story.stage.settle();
-    let answer = story.stage.browser.take_frame().expect("an answer");
+    let response = story.stage.browser.take_frame().expect("an answer");
     // The page tells it sooner than the browser does.
     let moved = json!({"frame": {"id": story.target, "url": "https://bad.test/"}});
     let (session, control) = (story.session.clone(), story.stage.control.clone());
     story.stage.browser.event(&session, "Page.frameNavigated", moved);
     story.stage.flow();
-    story.stage.deliver(&answer);
+    story.stage.deliver(&response);
     let inbox = story.stage.take_inbox(1);
     assert_eq!(
         inbox,

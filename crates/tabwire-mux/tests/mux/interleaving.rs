@@ -247,8 +247,8 @@ impl Play {
                 }
             }
             Step::DeliverAll => self.deliver_all()?,
-            Step::Double { answer } if !self.past_answers.is_empty() => {
-                let frame = self.past_answers[usize::from(*answer) % self.past_answers.len()].clone();
+            Step::Double { response } if !self.past_answers.is_empty() => {
+                let frame = self.past_answers[usize::from(*response) % self.past_answers.len()].clone();
                 self.mux.from_browser(BytesMut::from(frame.as_bytes()), self.now);
             }
             Step::Misroute { queue, session } => self.misroute(*queue, *session),
@@ -398,7 +398,7 @@ impl Play {
         self.ask(client, 0, None, "Fake.hello", json!({}));
     }
 
-    /// Delivers an answer on a session it does not belong to; the right one follows in its time.
+    /// Delivers a response on a session it does not belong to; the right one follows in its time.
     fn misroute(&mut self, queue: u8, session: u8) {
         let queue = Self::pick(self.browser.queues.keys(), queue).unwrap_or_default();
         let other = Self::pick(self.browser.sessions.keys(), session).unwrap_or_default();

@@ -77,7 +77,7 @@ impl Model {
         }
     }
 
-    /// Whether every client that is still here got its answers.
+    /// Whether every client that is still here got its responses.
     pub(crate) fn check_owed(&self) -> Result<(), String> {
         let here = |client: &u64| self.lives[client].left.is_none();
         match self.owed.iter().find(|((client, _, _), owed)| **owed > 0 && here(client)) {

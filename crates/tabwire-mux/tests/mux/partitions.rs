@@ -59,8 +59,8 @@ fn partitions_of_both_kinds_see_their_own_and_share_all_does_not_cross() {
     stage.take_heard();
     for (client, other) in [(5, &pages[1]), (6, &pages[2]), (7, &pages[3]), (8, &pages[0]), (9, &pages[2])] {
         let named = json!({"targetId": other, "flatten": true});
-        let answer = stage.ask(client, "", "Target.attachToTarget", named);
-        assert_eq!(answer["code"], -32602, "{answer}");
+        let response = stage.ask(client, "", "Target.attachToTarget", named);
+        assert_eq!(response["code"], -32602, "{response}");
     }
     assert!(stage.take_heard().is_empty(), "nothing of it reached the browser");
     assert_eq!(stage.mux.partitions(), 4);
@@ -112,11 +112,11 @@ fn a_client_takes_its_partitions_context_for_the_default_one() {
     stage.join_in(1, "a", Share::Own);
     let page = stage.create(1);
     let session = stage.attach(1, &page);
-    let told = |answer: &Value| answer["echo"]["browserContextId"].clone();
+    let told = |response: &Value| response["echo"]["browserContextId"].clone();
     for method in tabwire_mux::COMMANDS_IN_A_CONTEXT.iter().filter(|method| **method != "Target.createTarget")
     {
-        let answer = stage.ask(1, "", method, json!({"x": 1.5}));
-        assert_eq!((told(&answer), &answer["echo"]["x"]), (json!(home), &json!(1.5)), "{method}");
+        let response = stage.ask(1, "", method, json!({"x": 1.5}));
+        assert_eq!((told(&response), &response["echo"]["x"]), (json!(home), &json!(1.5)), "{method}");
         let named = stage.ask(1, "", method, json!({"browserContextId": home}));
         assert_eq!(told(&named), json!(home), "{method}");
         let foreign = stage.ask(1, "", method, json!({"browserContextId": other}));
@@ -144,8 +144,8 @@ fn a_client_takes_its_partitions_context_for_the_default_one() {
     assert_eq!(listed, json!({"browserContextIds": [], "defaultBrowserContextId": DEFAULT_CONTEXT}));
     for (client, context) in [(1, DEFAULT_CONTEXT), (2, &home), (3, &home), (3, &extra), (2, &extra)] {
         let params = json!({"url": "", "browserContextId": context});
-        let answer = stage.ask(client, "", "Target.createTarget", params);
-        assert_eq!(answer["code"], -32602, "{client} in {context}: {answer}");
+        let response = stage.ask(client, "", "Target.createTarget", params);
+        assert_eq!(response["code"], -32602, "{client} in {context}: {response}");
     }
 }
 

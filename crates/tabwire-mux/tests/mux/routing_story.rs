@@ -15,8 +15,8 @@ fn f14_an_answer_too_large_is_an_error_and_the_connection_survives() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 5, "Fake.screenshot", json!({}));
-    let answer = held_answer(&mut stage);
-    stage.mux.oversize_from_browser(&answer.as_bytes()[..20], 300_000_000);
+    let response = held_answer(&mut stage);
+    stage.mux.oversize_from_browser(&response.as_bytes()[..20], 300_000_000);
     stage.settle();
     assert_eq!(stage.take_inbox(1), ["5 error CDP_ERROR"]);
     stage.mux.oversize_from_browser(b"{\"method\":\"Network.data", 300_000_000);
@@ -127,9 +127,9 @@ fn f18_the_first_of_two_answers_wins() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let answer = held_answer(&mut stage);
-    stage.deliver(&answer);
-    stage.deliver(&answer);
+    let response = held_answer(&mut stage);
+    stage.deliver(&response);
+    stage.deliver(&response);
     assert_eq!(stage.take_inbox(1), ["7 ok"]);
     assert_eq!(stage.mux.counters().responses_unknown, 1);
 }
@@ -169,11 +169,11 @@ fn f21_events_between_the_attachment_and_its_answer_arrive_in_order() {
     stage.join(1);
     stage.send(1, "", 7, "Target.attachToTarget", json!({"targetId": "T-002.", "flatten": true}));
     let attached = stage.browser.take_frame().unwrap();
-    let answer = stage.browser.take_frame().unwrap();
+    let response = stage.browser.take_frame().unwrap();
     let session = stage.browser.sessions.keys().last().unwrap().clone();
     stage.deliver(&attached);
     stage.deliver(&format!(r#"{{"method":"Fake.early","params":{{}},"sessionId":"{session}"}}"#));
-    stage.deliver(&answer);
+    stage.deliver(&response);
     assert_eq!(
         stage.take_inbox(1),
         ["attachedToTarget page T-002.".to_owned(), format!("Fake.early on {session}"), "7 ok".to_owned()]
@@ -220,11 +220,11 @@ fn f23_a_client_that_leaves_as_its_answer_comes_takes_nothing_from_the_next() {
     let mut stage = Stage::new();
     stage.join(1);
     stage.send(1, "", 7, "Fake.echo", json!({}));
-    let answer = held_answer(&mut stage);
+    let response = held_answer(&mut stage);
     stage.leave(1);
     stage.join(2);
     stage.send(2, "", 7, "Fake.echo", json!({}));
-    stage.deliver(&answer);
+    stage.deliver(&response);
     assert!(stage.take_inbox(2).is_empty());
     stage.flow();
     assert_eq!(stage.take_frames(2), [json!({"id": 7, "result": {"echo": {"tag": "c2-"}}})]);
@@ -239,11 +239,11 @@ fn t18_an_answer_on_another_session_is_counted_and_not_passed_on() {
     stage.take_inbox(1);
     stage.take_inbox(2);
     stage.send(1, &one, 7, "Fake.echo", json!({}));
-    let answer = held_answer(&mut stage);
-    stage.deliver(&answer.replace(&one, &two));
+    let response = held_answer(&mut stage);
+    stage.deliver(&response.replace(&one, &two));
     assert!(stage.take_inbox(1).is_empty() && stage.take_inbox(2).is_empty());
     assert_eq!(stage.mux.counters().responses_misrouted, 1);
-    stage.deliver(&answer);
+    stage.deliver(&response);
     assert_eq!(stage.take_inbox(1), [format!("7 ok on {one}")]);
 }
 

@@ -34,17 +34,17 @@ fn t19_a_client_cannot_see_or_reach_what_is_anothers() {
     // On the root, and on a page's session, which the browser would serve as well.
     for on in ["", own.as_str()] {
         for (method, params) in &tries {
-            let answer = stage.ask(2, on, method, params.clone());
-            assert!(answer["code"].is_number(), "{method} on '{on}': {answer}");
+            let response = stage.ask(2, on, method, params.clone());
+            assert!(response["code"].is_number(), "{method} on '{on}': {response}");
         }
     }
     assert!(stage.take_heard().is_empty(), "nothing of it reached the browser");
-    let answer = stage.ask(2, "", "Target.getTargets", json!({}));
+    let response = stage.ask(2, "", "Target.getTargets", json!({}));
     let ids: Vec<&Value> =
-        answer["targetInfos"].as_array().unwrap().iter().map(|info| &info["targetId"]).collect();
+        response["targetInfos"].as_array().unwrap().iter().map(|info| &info["targetId"]).collect();
     assert_eq!(ids, ["T-002."]);
-    let answer = stage.ask(2, &own, "Target.getTargets", json!({}));
-    assert_eq!(answer["targetInfos"].as_array().unwrap().len(), 1);
+    let response = stage.ask(2, &own, "Target.getTargets", json!({}));
+    assert_eq!(response["targetInfos"].as_array().unwrap().len(), 1);
     assert_eq!(stage.ask(2, "", "Target.getBrowserContexts", json!({}))["browserContextIds"], json!([]));
     assert_eq!(
         stage.ask(1, "", "Target.getBrowserContexts", json!({}))["browserContextIds"],
@@ -74,7 +74,7 @@ fn t19_whether_another_is_attached_is_not_told() {
     stage.join(1);
     stage.join(2);
     stage.attach(1, "T-002.");
-    let attached = |answer: &Value| answer["targetInfos"][0]["attached"] == true;
+    let attached = |response: &Value| response["targetInfos"][0]["attached"] == true;
     assert!(attached(&stage.ask(1, "", "Target.getTargets", json!({}))));
     assert!(!attached(&stage.ask(2, "", "Target.getTargets", json!({}))));
 }

@@ -182,7 +182,7 @@ impl Stage {
         self.send_raw(client, &frame.to_string());
     }
 
-    /// Sends a command and gives what came back: the answer's result or error.
+    /// Sends a command and gives what came back: the response's result or error.
     pub(crate) fn ask(&mut self, client: u64, session: &str, method: &str, params: Value) -> Value {
         self.next_id += 1;
         let id = self.next_id;
@@ -190,15 +190,15 @@ impl Stage {
         self.flow();
         let inbox = self.inboxes.get_mut(&client).unwrap();
         let at = inbox.iter().position(|frame| frame["id"] == id).expect("an answer");
-        let answer = inbox.remove(at);
-        assert_eq!(answer["sessionId"].as_str().unwrap_or_default(), session, "{answer}");
-        answer.get("result").or(answer.get("error")).unwrap().clone()
+        let response = inbox.remove(at);
+        assert_eq!(response["sessionId"].as_str().unwrap_or_default(), session, "{response}");
+        response.get("result").or(response.get("error")).unwrap().clone()
     }
 
     /// As `ask`, for a text in the result.
     pub(crate) fn ask_for(&mut self, client: u64, method: &str, params: Value, field: &str) -> String {
-        let answer = self.ask(client, "", method, params);
-        answer[field].as_str().unwrap_or_else(|| panic!("{method}: {answer}")).to_owned()
+        let response = self.ask(client, "", method, params);
+        response[field].as_str().unwrap_or_else(|| panic!("{method}: {response}")).to_owned()
     }
 
     pub(crate) fn create(&mut self, client: u64) -> String {

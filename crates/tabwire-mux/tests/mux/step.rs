@@ -52,7 +52,7 @@ pub(crate) enum Step {
     },
     DeliverAll,
     Double {
-        answer: u8,
+        response: u8,
     },
     Misroute {
         queue: u8,
@@ -129,7 +129,7 @@ pub(crate) fn step() -> impl Strategy<Value = Step> {
         3 => any::<u8>().prop_map(|session| Step::Emit { session }),
         20 => (any::<u8>(), 1..4_u8).prop_map(|(queue, count)| Step::Deliver { queue, count }),
         12 => Just(Step::DeliverAll),
-        2 => any::<u8>().prop_map(|answer| Step::Double { answer }),
+        2 => any::<u8>().prop_map(|response| Step::Double { response }),
         2 => (any::<u8>(), any::<u8>()).prop_map(|(queue, session)| Step::Misroute { queue, session }),
         1 => Just(Step::Lose),
         3 => Just(Step::Start),

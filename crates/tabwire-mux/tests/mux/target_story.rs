@@ -140,7 +140,7 @@ fn a_popup_opened_before_its_opener_has_an_owner_follows_it() {
     stage.take_inbox(2);
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     let page = stage.browser.targets.keys().last().unwrap().clone();
-    // The page is let run by its deadline and opens a popup while the browser still owes the answer.
+    // The page is let run by its deadline and opens a popup while the browser still owes the response.
     let control = stage.browser.sessions.keys().next().unwrap().clone();
     let popup = stage.browser.open("page", DEFAULT_CONTEXT, Some(&page), None);
     while let Some(frame) = stage.browser.take_from(&control) {
@@ -197,7 +197,7 @@ fn a_page_the_user_opens_while_a_client_creates_one_is_shown_once_that_is_answer
     stage.join(2);
     stage.discover(2);
     stage.take_inbox(2);
-    // Both pages are announced before the answer, and nothing tells them apart.
+    // Both pages are announced before the response, and nothing tells them apart.
     let users = stage.browser.open("page", DEFAULT_CONTEXT, None, None);
     stage.send(1, "", 7, "Target.createTarget", json!({"url": ""}));
     stage.flow();
@@ -274,9 +274,9 @@ fn f02_what_was_asked_of_a_crashed_page_is_answered_and_others_go_on() {
     while let Some(frame) = stage.browser.take_from(&control) {
         stage.deliver(&frame);
     }
-    let answers: Vec<String> =
+    let responses: Vec<String> =
         stage.take_inbox(1).into_iter().filter(|line| line.starts_with(['7', '8'])).collect();
-    assert_eq!(answers, [format!("7 error TARGET_GONE on {crashes}")]);
+    assert_eq!(responses, [format!("7 error TARGET_GONE on {crashes}")]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
          getLocationForSelector trackComputedStyleUpdatesForNode trackComputedStyleUpdates \
          takeComputedStyleUpdates startRuleUsageTracking stopRuleUsageTracking takeCoverageDelta",
     ),
-    // Styles load pictures and fonts from anywhere, with the page's own values in their URLs.
+    // Styles load images and fonts from anywhere, with the page's own values in their URLs.
     (
         "CSS",
         Document,

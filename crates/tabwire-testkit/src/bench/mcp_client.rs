@@ -19,7 +19,7 @@ impl McpClient {
     /// Starts a server and greets it.
     ///
     /// # Panics
-    /// When it does not answer.
+    /// When it does not respond.
     #[must_use]
     pub fn start(mut command: Command) -> Self {
         let mut process = command
@@ -50,7 +50,7 @@ impl McpClient {
         self.stdin.write_all(format!("{message}\n").as_bytes()).expect("it reads");
     }
 
-    /// Asks and waits for the answer.
+    /// Asks and waits for the response.
     ///
     /// # Panics
     /// When none comes.
@@ -61,9 +61,9 @@ impl McpClient {
         loop {
             let mut line = String::new();
             assert!(self.stdout.read_line(&mut line).expect("it answers") > 0, "it ended");
-            let answer: Value = serde_json::from_str(&line).expect("a message");
-            if answer["id"] == self.next {
-                return answer;
+            let response: Value = serde_json::from_str(&line).expect("a message");
+            if response["id"] == self.next {
+                return response;
             }
         }
     }
@@ -82,11 +82,11 @@ impl McpClient {
     /// When the tool fails.
     pub fn call_for_text(&mut self, tool: &str, arguments: &Value) -> (Duration, String) {
         let before = Instant::now();
-        let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
+        let response = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}));
         let taken = before.elapsed();
-        let failed = answer["error"].is_object() || answer["result"]["isError"] == true;
-        assert!(!failed, "{tool} {arguments}: {answer}");
-        let parts = answer["result"]["content"].as_array().cloned().unwrap_or_default();
+        let failed = response["error"].is_object() || response["result"]["isError"] == true;
+        assert!(!failed, "{tool} {arguments}: {response}");
+        let parts = response["result"]["content"].as_array().cloned().unwrap_or_default();
         let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
         (taken, texts.join("\n"))
     }

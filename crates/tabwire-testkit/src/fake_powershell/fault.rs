@@ -11,7 +11,7 @@ pub(crate) enum Fault {
     Half,
     /// Writes an invalid line, then responds.
     Garbage,
-    /// Says so much of it that no answer can be waited for.
+    /// Says so much of it that no response can be waited for.
     Flood,
     /// Responds with another id.
     Stranger,

@@ -44,9 +44,9 @@ impl Relay {
         );
         output.write_all(head.as_bytes()).await?;
         let mut input = BufReader::new(input);
-        let answer = read_head(&mut input).await?;
-        if !answer.starts_with("HTTP/1.1 101") {
-            return Err(io::Error::other(answer.lines().next().unwrap_or_default().to_owned()));
+        let response = read_head(&mut input).await?;
+        if !response.starts_with("HTTP/1.1 101") {
+            return Err(io::Error::other(response.lines().next().unwrap_or_default().to_owned()));
         }
         let reader = tasks.spawn(async move {
             let _ = read(number, input, &mouth).await;

@@ -29,7 +29,7 @@ pub(super) const DOWNLOAD_DEFAULT_BYTES: u32 = 100_000;
 /// Pieces into which a slow download is cut: progress can be watched, and small ones still move.
 pub(super) const DOWNLOAD_PIECES: u32 = 20;
 
-/// Longest connection that is left without an answer, so that a lost test leaves nothing behind.
+/// Longest connection that is left without a response, so that a lost test leaves nothing behind.
 pub(super) const MAX_HANG: Duration = Duration::from_secs(120);
 
 /// Different paths whose request_counts are counted; more are counted together under no name.

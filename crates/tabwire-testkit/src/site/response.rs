@@ -91,7 +91,7 @@ impl Response {
         self
     }
 
-    /// Writes the response head; every answer is uncached and, unless said otherwise, readable from every site.
+    /// Writes the response head; every response is uncached and, unless said otherwise, readable from every site.
     pub(crate) fn head(&self) -> String {
         self.head_with_length(Some(self.body.len()))
     }

@@ -49,7 +49,7 @@ impl From<Response> for SiteResponse {
     }
 }
 
-/// Decides the answer to one request.
+/// Decides the response to one request.
 pub(super) fn respond(incoming: Incoming<'_>) -> SiteResponse {
     find_response(incoming).unwrap_or_else(|| {
         Response::html("<!doctype html><title>Not found</title><p>no such page</p>")
@@ -129,7 +129,7 @@ pub(super) mod tests {
         respond(Incoming { request: &request, head: text, port: 4711, request_counts: &request_counts })
     }
 
-    /// The head and the body of an answer that is one response.
+    /// The head and the body of a response that is one response.
     pub(crate) async fn response(text: &str) -> (String, String) {
         match ask(text).await {
             SiteResponse::Response { response, .. } => {

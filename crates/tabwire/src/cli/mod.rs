@@ -263,7 +263,7 @@ pub(crate) enum Command {
     },
     /// Show and answer the approval requests of agents.
     ///
-    /// In a terminal, waits for requests and prompts for each; elsewhere, lists them. A request without an answer is
+    /// In a terminal, waits for requests and prompts for each; elsewhere, lists them. A request without a response is
     /// denied after 60 s.
     Approvals {
         #[command(subcommand)]

@@ -97,7 +97,7 @@ pub(crate) enum ApprovalsCommand {
     Answer {
         /// The request's id.
         id: String,
-        /// The answer.
+        /// The response.
         answer: ApprovalAnswer,
         /// Answer without a terminal, for scripts written by a person.
         #[arg(long)]
@@ -105,7 +105,7 @@ pub(crate) enum ApprovalsCommand {
     },
 }
 
-/// An answer to an approval request.
+/// A response to an approval request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ApprovalAnswer {
     /// Allow this once.

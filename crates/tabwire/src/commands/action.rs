@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_api::api::{ActionAnswer, ActionRequest, PolicyProfile, Recovery, SessionOptions};
+use tabwire_api::api::{ActionRequest, ActionResponse, PolicyProfile, Recovery, SessionOptions};
 use tabwire_api::{Failure, Remedy, Step};
 use tabwire_engine::{Definition, line_address, page_outline};
 
@@ -20,7 +20,7 @@ use tabwire_client::request_daemon_text;
 /// The daemon's default timeout of an action.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long an approval request waits for an answer.
+/// How long an approval request waits for a response.
 const APPROVAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs one action and prints its notices.
@@ -29,14 +29,14 @@ pub(crate) fn run_action(
     name: &str,
     label: &str,
     request: ActionRequest,
-) -> Result<ActionAnswer, Failure> {
-    let answer = request_action(context, name, label, request)?;
-    let answer: ActionAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
-    print_notices(context, &answer.notices);
-    if let Some(recovery) = &answer.recovery {
+) -> Result<ActionResponse, Failure> {
+    let response = request_action(context, name, label, request)?;
+    let response: ActionResponse = serde_json::from_str(&response).map_err(|error| unreadable(&error))?;
+    print_notices(context, &response.notices);
+    if let Some(recovery) = &response.recovery {
         print_recovery(context, recovery);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 /// Runs one action; returns the response as text.
@@ -154,10 +154,10 @@ pub(super) fn run(
         pin_tab,
         ..ActionRequest::default()
     };
-    let answer = run_action(context, definition.name, &definition.command_name(), request)?;
-    context.printer.result(&answer, || match layout {
-        Some(layout) => print_table(&layout, &answer.result),
-        None => answer.text.clone().unwrap_or_default(),
+    let response = run_action(context, definition.name, &definition.command_name(), request)?;
+    context.printer.result(&response, || match layout {
+        Some(layout) => print_table(&layout, &response.result),
+        None => response.text.clone().unwrap_or_default(),
     });
     Ok(())
 }
@@ -170,9 +170,9 @@ pub(crate) fn open(
     restart: bool,
 ) -> Result<(), Failure> {
     let request = ActionRequest { params, capture, options, restart, ..ActionRequest::default() };
-    let answer = run_action(context, "open", "opening the page", request)?;
-    context.printer.result(&answer, || {
-        let result = &answer.result;
+    let response = run_action(context, "open", "opening the page", request)?;
+    context.printer.result(&response, || {
+        let result = &response.result;
         if context.printer.is_raw() {
             return text(result, "tab").to_owned();
         }
@@ -189,11 +189,13 @@ pub(crate) fn open(
 
 pub(super) fn close(context: &Context<'_>, params: Value) -> Result<(), Failure> {
     let request = ActionRequest { params, ..ActionRequest::default() };
-    let answer = run_action(context, "close", "closing", request)?;
-    context.printer.result(&answer, || {
-        let result = &answer.result;
+    let response = run_action(context, "close", "closing", request)?;
+    context.printer.result(&response, || {
+        let result = &response.result;
         match text(result, "tab") {
-            "" => format!("Session {} is closed; its browser: {}.", answer.session, text(result, "browser")),
+            "" => {
+                format!("Session {} is closed; its browser: {}.", response.session, text(result, "browser"))
+            }
             tab => format!("Tab {tab} is closed."),
         }
     });

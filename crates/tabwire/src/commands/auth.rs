@@ -133,10 +133,10 @@ fn save(context: &Context<'_>, options: SaveOptions) -> Result<(), Failure> {
     let login = options.into_login()?;
     let passphrase = vault_passphrase(context, passphrase_file.as_deref())?;
     let Saved { replaced, key } = vault(context).save(&login, passphrase.as_ref())?;
-    let answer = json!({
+    let response = json!({
         "name": login.name, "origin": login.origin, "username": login.username, "replaced": replaced, "key": key,
     });
-    context.printer.result(&answer, || {
+    context.printer.result(&response, || {
         let did = if replaced { "Replaced" } else { "Saved" };
         let who = if login.username.is_empty() { "a secret" } else { &login.username };
         format!("{did} {}: {who} at {}. It is encrypted; the key is {key}.", login.name, login.origin)

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::Failure;
-use tabwire_api::api::{CdpUrlAnswer, CdpUrlRequest, SessionOptions};
+use tabwire_api::api::{CdpUrlRequest, CdpUrlResponse, SessionOptions};
 
 use super::Context;
 use super::action::{unreadable, warn_of_open};
@@ -28,15 +28,15 @@ pub(super) fn run(
     };
     warn_of_open(context, &request.options, &request.defaults);
     let timeout = context.timeout.unwrap_or(Duration::from_secs(30));
-    let answer = spin("starting the browser", context.printer.shows_progress(), || {
+    let response = spin("starting the browser", context.printer.shows_progress(), || {
         request_daemon(&context.socket(), "POST", "/v1/cdp-url", Some(&json!(request)), timeout)
     })?;
-    let answer: CdpUrlAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
-    for notice in &answer.notices {
+    let response: CdpUrlResponse = serde_json::from_value(response).map_err(|error| unreadable(&error))?;
+    for notice in &response.notices {
         context.printer.notice(notice);
     }
     context
         .printer
-        .result(&json!(answer), || if http { answer.http.clone() } else { answer.websocket.clone() });
+        .result(&json!(response), || if http { response.http.clone() } else { response.websocket.clone() });
     Ok(())
 }

@@ -42,8 +42,8 @@ fn show(context: &Context<'_>) {
     let all: Vec<_> =
         SETTINGS.iter().map(|setting| (setting, configuration.effective(setting.key))).collect();
     let list: Vec<Json> = all.iter().map(|(setting, set)| setting_json(setting, set.as_ref())).collect();
-    let answer = json!({"project": configuration.project_key(), "settings": list});
-    context.printer.result(&answer, || {
+    let response = json!({"project": configuration.project_key(), "settings": list});
+    context.printer.result(&response, || {
         let mut rows = vec![["NAME", "VALUE", "FROM"].map(str::to_owned).to_vec()];
         rows.extend(all.iter().map(|(setting, set)| {
             let value = set.as_ref().map_or("-".to_owned(), |set| set.value.masked(setting.kind).to_text());
@@ -102,10 +102,10 @@ fn set(context: &Context<'_>, name: &str, text: &str, in_project: bool) -> Resul
     }
     replace(role, &path, &after)?;
     let shown = value.masked(setting.kind);
-    let answer = json!({"name": setting.name, "value": shown.to_json(), "path": path});
+    let response = json!({"name": setting.name, "value": shown.to_json(), "path": path});
     context
         .printer
-        .result(&answer, || format!("{} = {} in {}", setting.name, shown.to_toml(), path.display()));
+        .result(&response, || format!("{} = {} in {}", setting.name, shown.to_toml(), path.display()));
     Ok(())
 }
 
@@ -132,19 +132,19 @@ fn path(context: &Context<'_>) -> Result<(), Failure> {
         false => Project::find_here(context.environment.home.as_deref())?,
     };
     let project = project.as_ref();
-    let answer = json!({
+    let response = json!({
         "user": described(&user),
         "project": project.map(|project| described(&project.file())),
         "root": project.map(|project| &project.root),
         "key": project.map(|project| project.key.clone()).unwrap_or_default(),
     });
-    context.printer.result(&answer, || {
+    context.printer.result(&response, || {
         let note = |file: &Json| if file["exists"] == true { "" } else { "  (does not exist)" };
-        let mut lines = vec![format!("user     {}{}", user.display(), note(&answer["user"]))];
+        let mut lines = vec![format!("user     {}{}", user.display(), note(&response["user"]))];
         match project {
             None => lines.push("project  none".to_owned()),
             Some(project) => {
-                let note = note(&answer["project"]);
+                let note = note(&response["project"]);
                 lines.push(format!("project  {}{note}", project.file().display()));
                 lines.push(format!("key      {}", project.key));
             }

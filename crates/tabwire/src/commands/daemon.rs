@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tabwire_api::api::StatusAnswer;
+use tabwire_api::api::StatusResponse;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step};
 use tabwire_daemon::limits::{DEFAULT_PORT, IDLE_EXIT};
 use tabwire_daemon::{Daemon, DaemonConfig, LogFile, LogSink, Paths, StartOutcome};
@@ -140,7 +140,7 @@ fn start_log(path: &Path, level: Option<&str>, to_file: bool) -> std::io::Result
     Ok(())
 }
 
-fn find_status(environment: &Environment) -> Result<Option<StatusAnswer>, Failure> {
+fn find_status(environment: &Environment) -> Result<Option<StatusResponse>, Failure> {
     match request(&environment.paths.socket(), "GET", "/v1/status", None, Duration::from_secs(5)) {
         Ok(answer) => serde_json::from_value(answer).map(Some).map_err(|error| unreadable(&error)),
         Err(RequestError::NotRunning) => Ok(None),

@@ -49,11 +49,11 @@ fn confirmed() -> Result<bool, Failure> {
     }
     eprint!("No browser was found. Install Debian's chromium with apt-get? [y/N] ");
     let _ = std::io::stderr().flush();
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(|error| {
+    let mut response = String::new();
+    std::io::stdin().lock().read_line(&mut response).map_err(|error| {
         Failure::new(ErrorCode::Internal, format!("The answer could not be read: {error}."))
     })?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    Ok(matches!(response.trim(), "y" | "Y" | "yes"))
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tabwire_api::Failure;
-use tabwire_api::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusAnswer};
+use tabwire_api::api::{PolicyProfile, SessionStatus, StandInBrowser, StatusResponse};
 
 use super::Context;
 use super::action::unreadable;
@@ -14,8 +14,8 @@ use tabwire_client::{RequestError, request};
 
 pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
     let timeout = context.timeout.unwrap_or(Duration::from_secs(10));
-    let answer = match request(&context.environment.paths.socket(), "GET", "/v1/status", None, timeout) {
-        Ok(answer) => answer,
+    let response = match request(&context.environment.paths.socket(), "GET", "/v1/status", None, timeout) {
+        Ok(response) => response,
         Err(RequestError::NotRunning) => {
             context.printer.result(&json!({"running": false, "sessions": []}), || {
                 "no daemon runs, so there are no sessions; `tabwire open URL` starts both".to_owned()
@@ -27,7 +27,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
         }
         Err(RequestError::Failed(failure)) => return Err(failure),
     };
-    let status: StatusAnswer = serde_json::from_value(answer).map_err(|error| unreadable(&error))?;
+    let status: StatusResponse = serde_json::from_value(response).map_err(|error| unreadable(&error))?;
     let usual = context.configuration.session_defaults()?.policy;
     let is_open = |session: &&SessionStatus| session.active && session.policy == PolicyProfile::Open.as_str();
     if usual == Some(PolicyProfile::Guarded) {
@@ -43,7 +43,7 @@ pub(super) fn run(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 /// The status as people read it.
-pub(super) fn describe(status: &StatusAnswer) -> String {
+pub(super) fn describe(status: &StatusResponse) -> String {
     let head = format!(
         "daemon {} runs as process {} on port {} for {}",
         status.version,

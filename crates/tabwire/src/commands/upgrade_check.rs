@@ -12,11 +12,11 @@ use tabwire_client::{RequestError, request_within};
 /// How long the address that was given may take.
 const ONLINE_SECONDS: u64 = 15;
 
-/// How much of its answer is read.
+/// How much of its response is read.
 const ONLINE_BYTES: usize = 64 * 1024;
 
 /// How long our own daemon may take.
-const DAEMON_PATIENCE: Duration = Duration::from_secs(2);
+const DAEMON_TIMEOUT: Duration = Duration::from_secs(2);
 
 pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Result<(), Failure> {
     let newest = match (online, url) {
@@ -32,11 +32,11 @@ pub(super) fn run(context: &Context<'_>, online: bool, url: Option<&str>) -> Res
     let daemon = daemon_version(context);
     let program = std::env::current_exe().map(|path| path.display().to_string()).unwrap_or_default();
     let is_newer = newest.as_deref().map(|newest| numbers(newest) > numbers(VERSION));
-    let answer = json!({
+    let response = json!({
         "version": VERSION, "build": build(), "program": program, "daemon": daemon,
         "newest": newest, "newer": is_newer, "asked": if online { url } else { None },
     });
-    context.printer.result(&answer, || {
+    context.printer.result(&response, || {
         if context.printer.is_raw() {
             return VERSION.to_owned();
         }
@@ -77,7 +77,7 @@ enum DaemonState {
     Same(String),
     /// An older one, which the next command replaces.
     Older,
-    /// Another one, or one that does not answer.
+    /// Another one, or one that does not respond.
     Other(String),
 }
 
@@ -94,7 +94,7 @@ impl DaemonState {
 
 fn daemon_version(context: &Context<'_>) -> DaemonState {
     let socket = context.environment.paths.socket();
-    match request_within(&socket, "GET", "/v1/status", None, DAEMON_PATIENCE) {
+    match request_within(&socket, "GET", "/v1/status", None, DAEMON_TIMEOUT) {
         Ok(status) => {
             DaemonState::Same(status.get("version").and_then(Value::as_str).unwrap_or(VERSION).to_owned())
         }

@@ -10,7 +10,7 @@ use crate::environment::Environment;
 use tabwire_client::request_within;
 
 /// How long the daemon may take; people wait for it at the keyboard.
-const PATIENCE: Duration = Duration::from_millis(200);
+const TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Where names that exist right now come from.
 pub(crate) trait LiveNames {
@@ -47,8 +47,8 @@ impl LiveNames for RunningWorld {
         let session = session.filter(is_plain).unwrap_or(self.session.as_str());
         let tab = tab.filter(is_plain).map(|tab| format!("&tab={tab}")).unwrap_or_default();
         let path = format!("/v1/complete?session={}/{session}{tab}", self.project);
-        let answer = request_within(&self.environment.paths.socket(), "GET", &path, None, PATIENCE);
-        answer.ok().and_then(|answer| serde_json::from_value(answer).ok()).unwrap_or_default()
+        let response = request_within(&self.environment.paths.socket(), "GET", &path, None, TIMEOUT);
+        response.ok().and_then(|response| serde_json::from_value(response).ok()).unwrap_or_default()
     }
 
     fn profiles(&self) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The completion scripts of the shells. Each hands the words typed so far to `tabwire complete` and shows the answer.
+//! The completion scripts of the shells. Each hands the words typed so far to `tabwire complete` and shows the response.
 
 /// A shell that completion exists for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -36,11 +36,11 @@ pub(crate) async fn fetch_body(entry: &RequestEntry, deadline: Deadline) -> Resu
         base64_encoded: bool,
     }
     let params = json!({"requestId": entry.id});
-    let answer: Answer = entry.session.send("Network.getResponseBody", &params, deadline).await?.to()?;
-    if !answer.base64_encoded {
-        return Ok(Body::Text(answer.body));
+    let response: Answer = entry.session.send("Network.getResponseBody", &params, deadline).await?.to()?;
+    if !response.base64_encoded {
+        return Ok(Body::Text(response.body));
     }
-    let bytes = BASE64_STANDARD.decode(&answer.body).map_err(|error| CdpError::Malformed {
+    let bytes = BASE64_STANDARD.decode(&response.body).map_err(|error| CdpError::Malformed {
         method: "Network.getResponseBody".into(),
         detail: error.to_string(),
     })?;
@@ -67,6 +67,6 @@ pub(crate) async fn fetch_sent(entry: &RequestEntry, deadline: Deadline) -> Resu
         return Ok(entry.post_data.clone());
     }
     let params = json!({"requestId": entry.id});
-    let answer: Answer = entry.session.send("Network.getRequestPostData", &params, deadline).await?.to()?;
-    Ok(Some(answer.post_data))
+    let response: Answer = entry.session.send("Network.getRequestPostData", &params, deadline).await?.to()?;
+    Ok(Some(response.post_data))
 }

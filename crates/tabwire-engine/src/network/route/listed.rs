@@ -53,8 +53,8 @@ impl From<&Route> for ListedRoute {
         let does = match &route.effect {
             RouteEffect::Abort(AbortReason::Blocked) => "abort".to_owned(),
             RouteEffect::Abort(reason) => format!("abort ({})", reason.browser_word()),
-            RouteEffect::Fulfil(answer) => {
-                format!("answer {} with {} bytes", answer.status, answer.body.len())
+            RouteEffect::Fulfil(response) => {
+                format!("answer {} with {} bytes", response.status, response.body.len())
             }
             RouteEffect::Rewrite(change) => {
                 let mut parts = Vec::new();

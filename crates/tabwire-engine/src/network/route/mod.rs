@@ -130,10 +130,10 @@ impl Verdict {
         Self { method: "Fetch.failRequest", params }
     }
 
-    pub(crate) fn fulfil(id: &str, answer: &MockResponse) -> Self {
+    pub(crate) fn fulfil(id: &str, response: &MockResponse) -> Self {
         let params = json!({
-            "requestId": id, "responseCode": answer.status, "responseHeaders": answer.headers.to_value(),
-            "body": BASE64_STANDARD.encode(&answer.body),
+            "requestId": id, "responseCode": response.status, "responseHeaders": response.headers.to_value(),
+            "body": BASE64_STANDARD.encode(&response.body),
         });
         Self { method: "Fetch.fulfillRequest", params }
     }
@@ -151,7 +151,7 @@ impl Route {
         let id = &paused.request_id;
         match &self.effect {
             RouteEffect::Abort(reason) => Verdict::fail(id, *reason),
-            RouteEffect::Fulfil(answer) => fulfil(paused, answer),
+            RouteEffect::Fulfil(response) => fulfil(paused, response),
             // The browser sends a preflight first; only the request itself is changed.
             RouteEffect::Rewrite(_) if is_preflight(paused) => Verdict::go_on(id),
             RouteEffect::Rewrite(change) => rewrite(paused, change),
@@ -175,29 +175,29 @@ fn is_preflight(paused: &RequestPaused) -> bool {
 }
 
 /// Fulfils a request. A cross-origin one gets CORS headers, because no server can send them.
-pub(crate) fn fulfil(paused: &RequestPaused, answer: &MockResponse) -> Verdict {
+pub(crate) fn fulfil(paused: &RequestPaused, response: &MockResponse) -> Verdict {
     let asked = &paused.request.headers;
     let origin = asked.find("origin").filter(|origin| *origin != "null" || is_preflight(paused));
-    let mut answer = if is_preflight(paused) {
+    let mut response = if is_preflight(paused) {
         MockResponse { status: 204, headers: HeaderList::default(), body: Vec::new() }
     } else {
-        answer.clone()
+        response.clone()
     };
     if let Some(origin) = origin
-        && answer.headers.find("access-control-allow-origin").is_none()
+        && response.headers.find("access-control-allow-origin").is_none()
     {
-        answer.headers.push("access-control-allow-origin", origin);
-        answer.headers.push("access-control-allow-credentials", "true");
-        answer.headers.push("vary", "origin");
+        response.headers.push("access-control-allow-origin", origin);
+        response.headers.push("access-control-allow-credentials", "true");
+        response.headers.push("vary", "origin");
     }
     if is_preflight(paused) {
         let method = asked.find("access-control-request-method").unwrap_or("GET");
-        answer.headers.push("access-control-allow-methods", method);
+        response.headers.push("access-control-allow-methods", method);
         if let Some(names) = asked.find("access-control-request-headers") {
-            answer.headers.push("access-control-allow-headers", names);
+            response.headers.push("access-control-allow-headers", names);
         }
     }
-    Verdict::fulfil(&paused.request_id, &answer)
+    Verdict::fulfil(&paused.request_id, &response)
 }
 
 fn rewrite(paused: &RequestPaused, change: &Change) -> Verdict {

@@ -8,7 +8,7 @@ use tabwire_api::FrameId;
 use super::node::{Node, Note};
 use super::tree::Tree;
 use super::walk_node::WalkNode;
-use super::walk_result::{Left, Scroll, WalkAnswer};
+use super::walk_result::{Left, Scroll, WalkResult};
 use crate::limits::{PAGE_URL_CHARACTERS, SNAPSHOT_CHARACTERS, SNAPSHOT_DEPTH};
 use crate::snapshot::refs::{DocumentName, RefTable};
 use crate::snapshot::request::{Extent, SnapshotRequest};
@@ -24,7 +24,7 @@ use crate::snapshot::write::{budget, json};
 pub(crate) struct FrameReading {
     pub(crate) frame: FrameId,
     /// Its walk, or the reason why there is none.
-    pub(crate) outcome: Result<WalkAnswer, String>,
+    pub(crate) outcome: Result<WalkResult, String>,
 }
 
 /// A page at one moment.
@@ -51,8 +51,8 @@ struct Open {
 
 impl Snapshot {
     /// Puts the result of each frame at its place in the parent. The first result is the main frame's.
-    pub(crate) fn assemble(first: WalkAnswer, frame: FrameId, others: Vec<FrameReading>) -> Self {
-        let mut others: HashMap<FrameId, Result<WalkAnswer, String>> =
+    pub(crate) fn assemble(first: WalkResult, frame: FrameId, others: Vec<FrameReading>) -> Self {
+        let mut others: HashMap<FrameId, Result<WalkResult, String>> =
             others.into_iter().map(|reading| (reading.frame, reading.outcome)).collect();
         let mut snapshot = Self {
             document: first.document.clone(),
@@ -82,11 +82,17 @@ impl Snapshot {
             let inside = inner.map(|inner| (others.remove(&inner), inner));
             match inside {
                 None => snapshot.nodes.push(node),
-                Some((Some(Ok(answer)), frame)) => {
+                Some((Some(Ok(response)), frame)) => {
                     snapshot.nodes.push(node);
-                    snapshot.left.spent |= answer.left.spent;
-                    let nodes = answer.nodes.into_iter();
-                    open.push(Open { frame, document: answer.document, nodes, depth: depth + 1, remoteness });
+                    snapshot.left.spent |= response.left.spent;
+                    let nodes = response.nodes.into_iter();
+                    open.push(Open {
+                        frame,
+                        document: response.document,
+                        nodes,
+                        depth: depth + 1,
+                        remoteness,
+                    });
                 }
                 Some((outcome, _)) => {
                     let reason =

@@ -13,7 +13,7 @@ use crate::snapshot::text::page_text::PageText;
 
 /// The result for one frame and the same-origin frames below it.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct WalkAnswer {
+pub(crate) struct WalkResult {
     /// The document of the agent; refs belong to it.
     pub(crate) document: DocumentName,
     /// Its URL.
@@ -30,13 +30,13 @@ pub(crate) struct WalkAnswer {
     pub(crate) left: Left,
 }
 
-impl WalkAnswer {
+impl WalkResult {
     /// Parses the result of `agent.snapshot` or `agent.find`.
     ///
     /// # Errors
     /// When it is not what the agent sends.
-    pub(crate) fn read(answer: &Value) -> Result<Self, Failure> {
-        let text = answer.as_str().unwrap_or_default();
+    pub(crate) fn read(response: &Value) -> Result<Self, Failure> {
+        let text = response.as_str().unwrap_or_default();
         serde_json::from_str(text).map_err(|error| {
             Failure::new(ErrorCode::Internal, format!("The page's snapshot is not readable: {error}."))
         })

@@ -7,7 +7,7 @@ use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn f10_a_frozen_tab_is_woken_and_holds_up_no_other() {
@@ -16,14 +16,14 @@ async fn f10_a_frozen_tab_is_woken_and_holds_up_no_other() {
     let other = Stage::tab(&stage.act("tab_new", json!({"url": stage.site.url("b", "/plain")})).await);
     let second = stage.second_session(tab).await;
     let frozen = json!({"state": "frozen"});
-    second.send("Page.setWebLifecycleState", &frozen, PATIENCE).await.expect("frozen");
+    second.send("Page.setWebLifecycleState", &frozen, TIMEOUT).await.expect("frozen");
     for (tab, name, params) in [
         (other, "click", json!({"target": "#count"})),
         (tab, "snapshot", json!({})),
         (tab, "click", json!({"target": "#count"})),
         (tab, "eval", json!({"expression": "new Promise((done) => setTimeout(done, 10))"})),
     ] {
-        let done = stage.try_act_in(Some(tab), name, params, PATIENCE).await;
+        let done = stage.try_act_in(Some(tab), name, params, TIMEOUT).await;
         done.unwrap_or_else(|failure| panic!("{name} in {tab}: {failure:?}"));
     }
 }
@@ -39,7 +39,7 @@ async fn f12_a_dialog_that_somebody_else_answered_is_no_failure() {
     assert_eq!(waited.code, ErrorCode::DialogOpen);
     assert!(waited.message.contains("sure?"), "{waited:?}");
     let accept = json!({"accept": true});
-    second.send("Page.handleJavaScriptDialog", &accept, PATIENCE).await.expect("the other was faster");
+    second.send("Page.handleJavaScriptDialog", &accept, TIMEOUT).await.expect("the other was faster");
     match stage.try_act("dialog", json!({"answer": "dismiss"})).await {
         Ok(_) => {}
         Err(failure) => assert_eq!(failure.code, ErrorCode::NotActionable, "{failure:?}"),

@@ -24,8 +24,8 @@ async fn files_reach_inputs_and_the_server() {
     assert!(log(&stage, 2).await.contains("many: one.txt 10 \"first file\"; été 😀.txt 6 \"second\""));
     stage.act("upload", json!({"files": [two], "target": "#styled"})).await;
     assert!(log(&stage, 3).await.contains("styled-input: été 😀.txt 6"));
-    let picture = stage.files.put("a.svg", b"<svg/>");
-    stage.act("upload", json!({"files": [picture], "target": "#pictures"})).await;
+    let image = stage.files.put("a.svg", b"<svg/>");
+    stage.act("upload", json!({"files": [image], "target": "#pictures"})).await;
     stage.act("click", json!({"target": "#send"})).await;
     stage.until("location.pathname === '/upload'").await;
     let sent = stage.eval("document.body.textContent").await.to_string();

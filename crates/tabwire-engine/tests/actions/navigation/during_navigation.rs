@@ -78,7 +78,7 @@ async fn with_refs(stage: &Stage, params: &Value) -> Value {
 const SAY_SO: &[&str] =
     &["snapshot", "find", "click", "fill", "get_text", "get", "eval", "screenshot", "wait_for"];
 
-/// Whether a failure for lack of time says what took it. Chromium 156 may never answer text that it is given in the
+/// Whether a failure for lack of time says what took it. Chromium 156 may never respond text that it is given in the
 /// moment in which the page leaves.
 fn is_told_timeout(name: &str, message: &str) -> bool {
     message.contains("is navigating to") || !SAY_SO.contains(&name) || message.contains("Input.insertText")

@@ -82,10 +82,10 @@ async fn surroundings_hold_in_frames_of_other_sites_and_ones_that_come_later() {
         stage.site.url("c", "/plain")
     );
     // The frame answers what it is sent: the script below is in every document before its own.
-    let answer =
+    let response =
         "addEventListener('message', (event) => { if (top !== self && typeof event.data === 'string')
         parent.postMessage(new Function(event.data + '; return read();')(), '*'); })";
-    stage.act("init_script", json!({"verb": "add", "script": answer})).await;
+    stage.act("init_script", json!({"verb": "add", "script": response})).await;
     let seen = stage.eval(&look).await;
     let expected = json!([true, true, true, true, "Asia/Tokyo", "1.234,5", "de-DE", true]);
     assert_eq!(seen, json!({"here": expected, "there": expected}));

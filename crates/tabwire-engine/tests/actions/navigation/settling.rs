@@ -56,7 +56,7 @@ async fn a_page_that_never_rests_still_gets_an_answer() {
     let started = Instant::now();
     stage.act("press", json!({"keys": ["a"]})).await;
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
-    // An answer that the page never reads is not waited for.
+    // A response that the page never reads is not waited for.
     stage.show("<button onclick=\"fetch('data:text/plain,x'.repeat(1))\">Go</button>").await;
     stage.act("click", json!({"target": "button"})).await;
 }

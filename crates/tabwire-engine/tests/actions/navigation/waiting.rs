@@ -62,17 +62,17 @@ async fn a_long_wait_on_one_tab_delays_nothing_elsewhere() {
     let stage = Stage::at("/plain").await;
     let waiting = Stage::tab(&stage.act("tabs_list", json!({})).await["tabs"][0]);
     let other = Stage::tab(&stage.act("tab_new", json!({"url": stage.site.url("b", "/plain")})).await);
-    let patience = Duration::from_secs(30);
-    let wait = stage.try_act_in(Some(waiting), "wait_for", json!({"target": "#never"}), patience);
+    let timeout = Duration::from_secs(30);
+    let wait = stage.try_act_in(Some(waiting), "wait_for", json!({"target": "#never"}), timeout);
     let work = async {
         for round in 1..=5 {
             for tab in [waiting, other] {
                 let clicked =
-                    stage.try_act_in(Some(tab), "click", json!({"target": "#count"}), patience).await;
+                    stage.try_act_in(Some(tab), "click", json!({"target": "#count"}), timeout).await;
                 clicked.unwrap_or_else(|failure| panic!("round {round}: {failure:?}"));
             }
         }
-        stage.try_act_in(Some(other), "snapshot", json!({}), patience).await.expect("seen");
+        stage.try_act_in(Some(other), "snapshot", json!({}), timeout).await.expect("seen");
     };
     tokio::select! {
         biased;

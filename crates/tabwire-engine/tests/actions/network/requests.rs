@@ -6,16 +6,16 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::actions::support::stage::{SHORT, Stage};
 
-fn list(answer: &Value) -> Vec<&Value> {
-    answer["requests"].as_array().expect("a list").iter().collect()
+fn list(response: &Value) -> Vec<&Value> {
+    response["requests"].as_array().expect("a list").iter().collect()
 }
 
 /// The number of the only request that fits.
 async fn number(stage: &Stage, params: Value) -> u64 {
-    let answer = stage.act("requests", params.clone()).await;
-    let found = list(&answer);
+    let response = stage.act("requests", params.clone()).await;
+    let found = list(&response);
     let all = stage.act("requests", json!({"all": true})).await;
-    assert_eq!(found.len(), 1, "{params}: {answer} of {all}");
+    assert_eq!(found.len(), 1, "{params}: {response} of {all}");
     found[0]["number"].as_u64().expect("a number")
 }
 
@@ -63,7 +63,7 @@ async fn t39_one_request_is_told_in_full_without_its_secrets() {
         .await;
     let number = number(&stage, json!({"url": "/echo", "method": "POST"})).await;
     let text = stage.text("request", json!({"number": number})).await;
-    // The answer of an echo repeats what was sent under names that tell nothing; its own body is another matter.
+    // The response of an echo repeats what was sent under names that tell nothing; its own body is another matter.
     let sent = text.split("response body").next().expect("a part");
     assert!(!sent.contains("CANARY"), "{text}");
     assert!(sent.contains("x-plain: yes") && sent.contains("alice") && text.contains("timing: "), "{text}");
@@ -144,8 +144,8 @@ async fn answers_of_the_service_worker_and_the_cache_are_shown_as_such() {
     stage.eval("ready.then(() => true)").await;
     let made = stage.eval("fetch('/worker/from-worker').then((answer) => answer.text())").await;
     assert_eq!(made, "made by the service worker");
-    let answer = stage.act("requests", json!({"url": "from-worker"})).await;
-    assert_eq!(list(&answer)[0]["from"], "service worker", "{answer}");
+    let response = stage.act("requests", json!({"url": "from-worker"})).await;
+    assert_eq!(list(&response)[0]["from"], "service worker", "{response}");
     let server = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = server.local_addr().expect("an address");
     // The browser may ask on several connections; only the first is answered.
@@ -160,8 +160,11 @@ async fn answers_of_the_service_worker_and_the_cache_are_shown_as_such() {
     let script = format!("fetch('http://{address}/kept').then((answer) => answer.text())");
     let (_stream, first) = tokio::join!(served, stage.eval(&script));
     assert_eq!((first, stage.eval(&script).await), (json!("hi"), json!("hi")));
-    let answer = stage.act("requests", json!({"url": "/kept"})).await;
-    assert_eq!((&list(&answer)[0]["from"], &list(&answer)[1]["from"]), (&Value::Null, &json!("disk cache")));
+    let response = stage.act("requests", json!({"url": "/kept"})).await;
+    assert_eq!(
+        (&list(&response)[0]["from"], &list(&response)[1]["from"]),
+        (&Value::Null, &json!("disk cache"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -63,10 +63,10 @@ async fn readings(stage: &Stage, texts: &[String]) -> Vec<Told> {
     let page = stage.second_session(tab).await;
     let expression = format!("({READ})({})", json!(texts));
     let params = json!({"expression": expression, "returnByValue": true});
-    let answer = page.send("Runtime.evaluate", &params, Duration::from_secs(30)).await.expect("evaluated");
-    let mut answer: Value = answer.to().expect("read");
-    assert!(answer["exceptionDetails"].is_null(), "{answer}");
-    serde_json::from_value(answer["result"]["value"].take()).expect("readings")
+    let response = page.send("Runtime.evaluate", &params, Duration::from_secs(30)).await.expect("evaluated");
+    let mut response: Value = response.to().expect("read");
+    assert!(response["exceptionDetails"].is_null(), "{response}");
+    serde_json::from_value(response["result"]["value"].take()).expect("readings")
 }
 
 /// Why we and the browser disagree on an address; none when we do not.

@@ -18,8 +18,8 @@ fn index(directory: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
-fn directory(answer: &Value) -> PathBuf {
-    PathBuf::from(answer["directory"].as_str().expect("a directory"))
+fn directory(response: &Value) -> PathBuf {
+    PathBuf::from(response["directory"].as_str().expect("a directory"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -36,8 +36,8 @@ async fn every_action_has_its_files() {
     assert!(read("0002-click.console.txt").contains("\"paid\""));
     let delta = read("0002-click.delta.txt");
     assert!(delta.contains("~ ") && delta.contains("Done") && !delta.contains("Shop\" level"), "{delta}");
-    let picture = std::fs::read(place.join("0002-click.png")).expect("a picture");
-    assert!(Image::from_png(&picture).expect("a PNG").width() > 300);
+    let image = std::fs::read(place.join("0002-click.png")).expect("a picture");
+    assert!(Image::from_png(&image).expect("a PNG").width() > 300);
     let lines = index(&place);
     let told: Vec<(&str, bool)> = lines
         .iter()
@@ -109,13 +109,13 @@ async fn t39_no_secret_is_in_the_evidence() {
     assert!(read(&format!("{stem}.console.txt")).contains("typed [redacted]"));
 
     // The field itself is painted over.
-    let picture = std::fs::read(place.join("0002-fill.png")).expect("a picture");
-    let picture = Image::from_png(&picture).expect("a PNG");
+    let image = std::fs::read(place.join("0002-fill.png")).expect("a picture");
+    let image = Image::from_png(&image).expect("a PNG");
     let number = |name: &str| bounds["value"][name].as_f64().unwrap_or_else(|| panic!("{name}: {bounds}"));
     let inside = |part: f64| {
         let place = |start: f64, length: f64| (start + length * part).round();
         let (x, y) = (place(number("x"), number("width")), place(number("y"), number("height")));
-        picture.pixel(format!("{x}").parse().expect("whole"), format!("{y}").parse().expect("whole"))
+        image.pixel(format!("{x}").parse().expect("whole"), format!("{y}").parse().expect("whole"))
     };
     for part in [0.1, 0.5, 0.9] {
         assert_eq!(inside(part), Some([32, 32, 32, 255]), "{bounds}");

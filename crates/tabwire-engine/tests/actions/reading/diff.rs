@@ -1,4 +1,4 @@
-//! `diff`: what changed since the last snapshot, since a baseline, and in a picture.
+//! `diff`: what changed since the last snapshot, since a baseline, and in an image.
 
 use serde_json::json;
 use tabwire_api::ErrorCode;
@@ -53,10 +53,10 @@ async fn pictures_are_compared_pixel_by_pixel() {
     assert_eq!(told["boxes"], json!([[40, 60, 50, 30]]));
     let ratio = told["ratio"].as_f64().expect("a number");
     assert!(ratio > 0.0 && ratio < 0.01, "{told}");
-    let picture = std::fs::read(told["picture"].as_str().expect("a path")).expect("written");
-    let picture = Image::from_png(&picture).expect("a PNG");
-    assert_eq!(picture.pixel(50, 70), Some([220, 0, 40, 255]));
-    assert_ne!(picture.pixel(10, 90), Some([220, 0, 40, 255]));
+    let image = std::fs::read(told["picture"].as_str().expect("a path")).expect("written");
+    let image = Image::from_png(&image).expect("a PNG");
+    assert_eq!(image.pixel(50, 70), Some([220, 0, 40, 255]));
+    assert_ne!(image.pixel(10, 90), Some([220, 0, 40, 255]));
     // Black and white are as far apart as can be.
     let blind = json!({"what": "screenshot", "baseline": path, "threshold": 1.0});
     assert_eq!(stage.act("diff", blind).await["same"], true);

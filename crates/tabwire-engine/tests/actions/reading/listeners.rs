@@ -113,7 +113,7 @@ async fn ten_thousand_listeners_hold_up_nothing_and_are_all_learned() {
     }
     let began = std::time::Instant::now();
     stage.act("snapshot", json!({})).await;
-    // Far longer than it takes; handing all of them over before the answer would take longer still.
+    // Far longer than it takes; handing all of them over before the response would take longer still.
     let later = began.elapsed();
     assert!(first.max(later) < Duration::from_secs(5), "{first:?}, {later:?}");
 }

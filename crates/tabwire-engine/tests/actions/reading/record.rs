@@ -28,7 +28,7 @@ async fn without_an_encoder_a_recording_is_an_animated_webp() {
     assert!(started.contains("no encoder"), "{started}");
     stage.fails(ErrorCode::Busy, "record", json!({"verb": "start"})).await;
     paint(&stage, "lime").await;
-    // A picture in between does not end it.
+    // An image in between does not end it.
     stage.act("screenshot", json!({})).await;
     paint(&stage, "blue").await;
     let told = stage.act("record", json!({"verb": "stop"})).await;
@@ -62,9 +62,9 @@ async fn a_recording_outlives_its_tab_and_may_be_a_directory() {
     let told = stage.act("record", json!({"verb": "stop"})).await;
     assert_eq!((&told["format"], &told["cut"]), (&json!("frames"), &json!("the tab was closed")));
     let path = told["path"].as_str().expect("a path");
-    let pictures = std::fs::read_dir(path).expect("a directory").count();
-    assert_eq!(told["frames"], pictures);
-    assert!(pictures >= 2, "{told}");
+    let images = std::fs::read_dir(path).expect("a directory").count();
+    assert_eq!(told["frames"], images);
+    assert!(images >= 2, "{told}");
 }
 
 #[derive(Debug, Default)]

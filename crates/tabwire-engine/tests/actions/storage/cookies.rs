@@ -5,9 +5,9 @@ use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::Stage;
 
-/// The names in an answer, sorted.
-fn names(answer: &Value) -> Vec<&str> {
-    let cookies = answer["cookies"].as_array().expect("cookies");
+/// The names in a response, sorted.
+fn names(response: &Value) -> Vec<&str> {
+    let cookies = response["cookies"].as_array().expect("cookies");
     let mut names: Vec<&str> = cookies.iter().filter_map(|cookie| cookie["name"].as_str()).collect();
     names.sort_unstable();
     names

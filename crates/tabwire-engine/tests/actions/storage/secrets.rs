@@ -38,7 +38,7 @@ async fn t39_a_named_secret_is_filled_in_and_never_told() {
         ("tabs_list", json!({})),
     ] {
         let told = match stage.try_act(name, params.clone()).await {
-            Ok(answer) => answer.to_string(),
+            Ok(response) => response.to_string(),
             Err(failure) => format!("{failure:?}"),
         };
         assert!(!told.contains(PASSWORD), "{name} {params}: {told}");

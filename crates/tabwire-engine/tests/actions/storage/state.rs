@@ -5,9 +5,9 @@ use tabwire_api::ErrorCode;
 
 use crate::actions::support::stage::{SHORT, Stage};
 
-/// The content of the file that an answer names.
-fn content(answer: &Value) -> Vec<u8> {
-    std::fs::read(answer["path"].as_str().expect("a path")).expect("readable")
+/// The content of the file that a response names.
+fn content(response: &Value) -> Vec<u8> {
+    std::fs::read(response["path"].as_str().expect("a path")).expect("readable")
 }
 
 /// Logs in at one origin and fills the storage of three.

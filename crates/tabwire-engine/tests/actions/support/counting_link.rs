@@ -29,9 +29,9 @@ impl RoundTrips {
         browser: (FrameSource, FrameSink),
         tasks: &TaskGroup,
     ) -> (FrameSource, FrameSink) {
-        let (client, (commands, answers)) = channel_pair();
+        let (client, (commands, responses)) = channel_pair();
         let count = Arc::clone(&self.count);
-        tasks.start("counting-link", carry(browser, commands, answers, count));
+        tasks.start("counting-link", carry(browser, commands, responses, count));
         client
     }
 }
@@ -39,11 +39,11 @@ impl RoundTrips {
 async fn carry(
     (mut browser, mut to_browser): (FrameSource, FrameSink),
     mut commands: FrameSource,
-    mut answers: FrameSink,
+    mut responses: FrameSink,
     count: Arc<AtomicU32>,
 ) {
     let mut held = Vec::new();
-    // Whether the client has had an answer since it last sent something.
+    // Whether the client has had a response since it last sent something.
     let mut is_answered = true;
     loop {
         let quiet = tokio::time::sleep(QUIET);
@@ -67,7 +67,7 @@ async fn carry(
             () = quiet, if !held.is_empty() => {
                 for frame in held.drain(..) {
                     is_answered |= serde_json::from_slice::<Value>(&frame).is_ok_and(|frame| frame.get("id").is_some());
-                    if answers.send(frame).await.is_err() {
+                    if responses.send(frame).await.is_err() {
                         return;
                     }
                 }

@@ -42,7 +42,7 @@ impl Signal {
         (mut browser, mut to_browser): (FrameSource, FrameSink),
         tasks: &TaskGroup,
     ) -> (FrameSource, FrameSink) {
-        let (client, (mut commands, mut answers)) = channel_pair();
+        let (client, (mut commands, mut responses)) = channel_pair();
         let signal = self.clone();
         tasks.start("signalling-link-out", async move {
             while let Ok(Some(ReceivedFrame::Frame(command))) = commands.next().await {
@@ -54,7 +54,7 @@ impl Signal {
         });
         tasks.start("signalling-link-in", async move {
             while let Ok(Some(ReceivedFrame::Frame(frame))) = browser.next().await {
-                if answers.send(frame).await.is_err() {
+                if responses.send(frame).await.is_err() {
                     return;
                 }
             }

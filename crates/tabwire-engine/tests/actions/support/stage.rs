@@ -15,7 +15,7 @@ use crate::actions::support::test_files::TestFiles;
 use crate::actions::support::test_logins::TestLogins;
 
 /// Longer than anything here takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long an action may take that a test expects to run out of time.
 pub(crate) const SHORT: Duration = Duration::from_millis(400);
@@ -89,9 +89,9 @@ impl Stage {
         }
     }
 
-    /// Runs an action and gives its answer or failure.
+    /// Runs an action and gives its response or failure.
     pub(crate) async fn try_act(&self, name: &str, params: Value) -> Result<Value, Failure> {
-        self.try_act_in(None, name, params, PATIENCE).await
+        self.try_act_in(None, name, params, TIMEOUT).await
     }
 
     /// Runs an action in a tab, with its time.
@@ -116,7 +116,7 @@ impl Stage {
     /// Runs an action that must succeed, and gives its text.
     pub(crate) async fn text(&self, name: &str, params: Value) -> String {
         let action = find_action(name).unwrap_or_else(|| panic!("there is an action {name}"));
-        let context = Context { wants_text: true, ..self.context(None, PATIENCE) };
+        let context = Context { wants_text: true, ..self.context(None, TIMEOUT) };
         let done = action.run(&context, params.clone()).await;
         done.unwrap_or_else(|failure| panic!("{name} {params}: {failure:?}")).text
     }
@@ -146,19 +146,19 @@ impl Stage {
 
     /// Another party's session on a tab.
     pub(crate) async fn second_session(&self, tab: TabId) -> CdpSession {
-        let tabs = self.browser.tabs(PATIENCE).await.expect("listed");
+        let tabs = self.browser.tabs(TIMEOUT).await.expect("listed");
         let target = tabs.into_iter().find(|info| info.tab == tab).expect("open").target;
         let browser = self.browser.connection().browser();
         let params = json!({"targetId": target, "flatten": true});
-        let attached = browser.send("Target.attachToTarget", &params, PATIENCE).await.expect("attached");
+        let attached = browser.send("Target.attachToTarget", &params, TIMEOUT).await.expect("attached");
         let attached: Value = attached.to().expect("read");
         let id = CdpSessionId::new(attached["sessionId"].as_str().expect("an id"));
         self.browser.connection().session(&id)
     }
 
-    /// The tab that an answer names.
-    pub(crate) fn tab(answer: &Value) -> TabId {
-        serde_json::from_value(answer["tab"].clone()).expect("a tab id")
+    /// The tab that a response names.
+    pub(crate) fn tab(response: &Value) -> TabId {
+        serde_json::from_value(response["tab"].clone()).expect("a tab id")
     }
 
     /// An action at the wrong moments: a dialog is open, the tab is gone. `params` must be fit to run otherwise.
@@ -168,14 +168,14 @@ impl Stage {
         let tab = Self::tab(&second);
         // The alert opens while the page is asked for something that would never come.
         let opening = "setTimeout(() => alert('in the way'), 0); new Promise(() => {})";
-        let waited = self.try_act_in(Some(tab), "eval", json!({"expression": opening}), PATIENCE).await;
+        let waited = self.try_act_in(Some(tab), "eval", json!({"expression": opening}), TIMEOUT).await;
         assert_eq!(waited.expect_err("blocked").code, ErrorCode::DialogOpen);
-        let blocked = self.try_act_in(Some(tab), name, params.clone(), PATIENCE).await;
+        let blocked = self.try_act_in(Some(tab), name, params.clone(), TIMEOUT).await;
         let blocked = blocked.expect_err(&format!("{name} {params} must not wait for a dialog"));
         assert_eq!(blocked.code, ErrorCode::DialogOpen, "{name}: {blocked:?}");
         self.act("dialog", json!({"answer": "accept"})).await;
         self.act("tab_close", json!({"id": tab})).await;
-        let gone = self.try_act_in(Some(tab), name, params.clone(), PATIENCE).await;
+        let gone = self.try_act_in(Some(tab), name, params.clone(), TIMEOUT).await;
         let gone = gone.expect_err(&format!("{name} {params} must not find a closed tab"));
         assert_eq!(gone.code, ErrorCode::TabNotFound, "{name}: {gone:?}");
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
-use tabwire_api::api::StatusAnswer;
+use tabwire_api::api::StatusResponse;
 use tabwire_api::{ErrorCode, Failure, Remedy, Step, VERSION};
 use tabwire_daemon::{Handshake, Paths};
 
@@ -21,7 +21,7 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The state of the daemon.
 pub(super) enum DaemonState {
-    Running(Box<StatusAnswer>),
+    Running(Box<StatusResponse>),
     /// It runs and is older than this program.
     Older,
     /// It does not respond, or responds with an error.

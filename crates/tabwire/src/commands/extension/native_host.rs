@@ -1,5 +1,5 @@
 //! `native-host`: tells the extension of a browser where the daemon is and the key they share. Started by the browser,
-//! which speaks to it over stdin and stdout: four bytes of length, then JSON. One question, one answer, then it ends.
+//! which speaks to it over stdin and stdout: four bytes of length, then JSON. One question, one response, then it ends.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

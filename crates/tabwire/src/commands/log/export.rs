@@ -37,8 +37,8 @@ pub(crate) fn run(
             };
             refuse_protected(below, Wanted::File)?;
             let rows = write_file(context, filter, csv, &path)?;
-            let answer = json!({"rows": rows, "path": path});
-            context.printer.result(&answer, || format!("Wrote {rows} rows to {}.", path.display()));
+            let response = json!({"rows": rows, "path": path});
+            context.printer.result(&response, || format!("Wrote {rows} rows to {}.", path.display()));
             Ok(())
         }
     }

@@ -1,7 +1,7 @@
 //! Command-line definition of `mcp`. The options apply to all calls of one connection.
 
 use clap::{Args, Subcommand, ValueEnum};
-use tabwire_api::api::AnswerForm;
+use tabwire_api::api::ResultForm;
 
 use super::clients::ClientProgram;
 use crate::cli::session_flags::{SessionFlags, ViewFlags};
@@ -84,7 +84,7 @@ pub(crate) enum Answers {
     Data,
 }
 
-impl From<Answers> for AnswerForm {
+impl From<Answers> for ResultForm {
     fn from(answers: Answers) -> Self {
         match answers {
             Answers::Auto => Self::Auto,

@@ -16,7 +16,7 @@ use crate::output::printer::table;
 use tabwire_client::request_daemon;
 
 /// How long the daemon may take for what needs no browser.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Asks the daemon something about the policy.
 pub(super) fn request_policy(
@@ -62,7 +62,7 @@ pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(),
         Term::For(length) => json!({"seconds": length.as_secs()}),
     };
     let body = json!({"site": options.site, "capabilities": given, "term": term});
-    let entry = request_policy(context, "allow", body, PATIENCE)?;
+    let entry = request_policy(context, "allow", body, TIMEOUT)?;
     context.printer.result(&entry, || {
         let (what, site) = (list(&entry["capabilities"]), text(&entry, "site"));
         format!("{}: {what} allowed on {site}, {}.", text(&entry, "id"), term_told(&entry["term"]))
@@ -71,7 +71,7 @@ pub(super) fn allow(context: &Context<'_>, options: &AllowOptions) -> Result<(),
 }
 
 pub(super) fn deny(context: &Context<'_>, site: &str) -> Result<(), Failure> {
-    let entry = request_policy(context, "deny", json!({"site": site}), PATIENCE)?;
+    let entry = request_policy(context, "deny", json!({"site": site}), TIMEOUT)?;
     context.printer.result(&entry, || {
         format!(
             "{}: everything denied on {}, whatever was granted.",
@@ -85,14 +85,14 @@ pub(super) fn deny(context: &Context<'_>, site: &str) -> Result<(), Failure> {
 pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(), Failure> {
     match command {
         GrantsCommand::List => {
-            let answer = request_policy(context, "grants", json!({}), PATIENCE)?;
-            context.printer.result(&answer, || entries_told(&answer["entries"]));
+            let response = request_policy(context, "grants", json!({}), TIMEOUT)?;
+            context.printer.result(&response, || entries_told(&response["entries"]));
         }
         GrantsCommand::Revoke { which, without_terminal } => {
             require_terminal(*without_terminal, &format!("tabwire grants revoke {which}"))?;
-            let answer = request_policy(context, "revoke", json!({"which": which}), PATIENCE)?;
-            context.printer.result(&answer, || {
-                let gone = answer["revoked"].as_array().map(Vec::as_slice).unwrap_or_default();
+            let response = request_policy(context, "revoke", json!({"which": which}), TIMEOUT)?;
+            context.printer.result(&response, || {
+                let gone = response["revoked"].as_array().map(Vec::as_slice).unwrap_or_default();
                 let lines = gone.iter().map(|entry| {
                     format!(
                         "{} ({} {}) holds no more.",
@@ -111,28 +111,28 @@ pub(super) fn grants(context: &Context<'_>, command: &GrantsCommand) -> Result<(
 pub(super) fn policy(context: &Context<'_>, command: &PolicyCommand) -> Result<(), Failure> {
     match command {
         PolicyCommand::Show => {
-            let answer = request_policy(context, "show", json!({}), PATIENCE)?;
-            context.printer.result(&answer, || show_told(&answer));
+            let response = request_policy(context, "show", json!({}), TIMEOUT)?;
+            context.printer.result(&response, || show_told(&response));
         }
         PolicyCommand::Check { url, action, policy } => {
             let usual = context.configuration.text(Key::Policy).map(|set| set.value.to_owned());
             let policy = policy.map(|policy| policy.as_str().to_owned()).or(usual);
             let body = json!({"url": url, "action": action, "policy": policy});
-            let answer = request_policy(context, "check", body, PATIENCE)?;
-            context.printer.result(&answer, || check_told(&answer));
+            let response = request_policy(context, "check", body, TIMEOUT)?;
+            context.printer.result(&response, || check_told(&response));
         }
     }
     Ok(())
 }
 
-fn check_told(answer: &Value) -> String {
-    let (action, place) = (text(answer, "action"), text(answer, "place"));
+fn check_told(response: &Value) -> String {
+    let (action, place) = (text(response, "action"), text(response, "place"));
     let mut lines = vec![format!(
         "{}: {action} on {place} ({} session)",
-        text(answer, "decision"),
-        text(answer, "policy")
+        text(response, "decision"),
+        text(response, "policy")
     )];
-    for decision in answer["decisions"].as_array().into_iter().flatten() {
+    for decision in response["decisions"].as_array().into_iter().flatten() {
         let (capability, word) = (text(decision, "capability"), text(decision, "decision"));
         lines.push(format!("  {capability}: {word}, by {}", text(decision, "decided_by")));
         if let Some(why) = decision["why"].as_str() {
@@ -145,10 +145,10 @@ fn check_told(answer: &Value) -> String {
     lines.join("\n")
 }
 
-fn show_told(answer: &Value) -> String {
-    let rules = answer["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut lines = vec![format!("policy file: {}", text(answer, "file"))];
-    if let Some(fault) = answer["fault"].as_str() {
+fn show_told(response: &Value) -> String {
+    let rules = response["rules"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut lines = vec![format!("policy file: {}", text(response, "file"))];
+    if let Some(fault) = response["fault"].as_str() {
         lines.push(format!("{fault} Until it is mended nothing is allowed; these rules are from before:"));
     }
     if rules.is_empty() {
@@ -163,10 +163,10 @@ fn show_told(answer: &Value) -> String {
         }));
         lines.push(table(&rows));
     }
-    let unlisted = if answer["unlisted"] == "deny" { "refused" } else { "subject to approval" };
+    let unlisted = if response["unlisted"] == "deny" { "refused" } else { "subject to approval" };
     lines.push(format!("what nothing is said about is {unlisted} in guarded sessions"));
     lines.push(String::new());
-    lines.push(entries_told(&answer["entries"]));
+    lines.push(entries_told(&response["entries"]));
     lines.join("\n")
 }
 

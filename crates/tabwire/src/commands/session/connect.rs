@@ -43,8 +43,8 @@ pub(crate) fn disconnect(context: &Context<'_>) -> Result<(), Failure> {
         return Err(Failure::new(ErrorCode::NoBackend, message)
             .with_remedy(Remedy::new("Run {}.", [Step::command("tabwire connect")])));
     }
-    let answer = run("session_stop")?;
-    context.printer.result(&json!(answer), || {
+    let response = run("session_stop")?;
+    context.printer.result(&json!(response), || {
         format!("Session {} is detached from its browser, which keeps running.", context.session)
     });
     Ok(())

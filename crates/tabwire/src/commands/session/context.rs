@@ -17,8 +17,8 @@ pub(crate) fn run(context: &Context<'_>, command: ContextCommand) -> Result<(), 
         ContextCommand::Clear => ("context_clear", Value::Null),
     };
     let request = ActionRequest { params, ..ActionRequest::default() };
-    let answer = run_action(context, action, "asking", request)?;
-    context.printer.result(&json!(answer), || describe(&answer.result));
+    let response = run_action(context, action, "asking", request)?;
+    context.printer.result(&json!(response), || describe(&response.result));
     Ok(())
 }
 

@@ -18,7 +18,7 @@ use crate::output::printer::table;
 
 /// What the daemon answers when it is asked for sessions.
 #[derive(Deserialize)]
-struct ListAnswer {
+struct ListResponse {
     result: Sessions,
     #[serde(default)]
     notices: Vec<String>,
@@ -71,18 +71,18 @@ pub(super) fn start_with(
     restart: bool,
 ) -> Result<(), Failure> {
     let request = ActionRequest { options, restart, ..ActionRequest::default() };
-    let answer = run_action(context, action, label, request)?;
-    let status = read_status(&answer.result)?;
-    context.printer.result(&answer, || describe(&status));
+    let response = run_action(context, action, label, request)?;
+    let status = read_status(&response.result)?;
+    context.printer.result(&response, || describe(&status));
     Ok(())
 }
 
 fn stop(context: &Context<'_>) -> Result<(), Failure> {
-    let answer = ask(context, "session_stop", "stopping", Value::Null)?;
-    context.printer.result(&answer, || {
+    let response = ask(context, "session_stop", "stopping", Value::Null)?;
+    context.printer.result(&response, || {
         let name = &context.session;
-        match answer["result"]["stopped"].as_bool() {
-            Some(true) => format!("Session {name} is stopped; its browser: {}.", text(&answer, "browser")),
+        match response["result"]["stopped"].as_bool() {
+            Some(true) => format!("Session {name} is stopped; its browser: {}.", text(&response, "browser")),
             _ => format!("Session {name} was not running."),
         }
     });
@@ -106,29 +106,29 @@ fn stop_all(context: &Context<'_>) -> Result<(), Failure> {
 }
 
 fn delete(context: &Context<'_>) -> Result<(), Failure> {
-    let answer = ask(context, "session_delete", "deleting", Value::Null)?;
-    context.printer.result(&answer, || {
-        format!("Session {} is forgotten; its browser: {}.", context.session, text(&answer, "browser"))
+    let response = ask(context, "session_delete", "deleting", Value::Null)?;
+    context.printer.result(&response, || {
+        format!("Session {} is forgotten; its browser: {}.", context.session, text(&response, "browser"))
     });
     Ok(())
 }
 
 fn rename(context: &Context<'_>, to: &SessionName) -> Result<(), Failure> {
-    let answer = ask(context, "session_rename", "renaming", json!({"to": to}))?;
-    context.printer.result(&answer, || format!("Session {} is now called {to}.", context.session));
+    let response = ask(context, "session_rename", "renaming", json!({"to": to}))?;
+    context.printer.result(&response, || format!("Session {} is now called {to}.", context.session));
     Ok(())
 }
 
 fn status(context: &Context<'_>) -> Result<(), Failure> {
-    let answer = if is_worth_asking(context) {
+    let response = if is_worth_asking(context) {
         ask(context, "session_status", "asking", Value::Null)?
     } else {
         json!({"session": context.session, "result": SessionStatus {
             name: context.session.clone(), state: "no daemon runs".to_owned(), ..SessionStatus::default()
         }})
     };
-    let status = read_status(&answer["result"])?;
-    context.printer.result(&answer, || describe(&status));
+    let status = read_status(&response["result"])?;
+    context.printer.result(&response, || describe(&status));
     Ok(())
 }
 
@@ -143,10 +143,10 @@ fn listed(context: &Context<'_>, all: bool) -> Result<Sessions, Failure> {
         return Ok(Sessions::default());
     }
     let request = ActionRequest { params: json!({"all": all}), ..ActionRequest::default() };
-    let answer = request_action(context, "session_list", "asking", request)?;
-    let answer: ListAnswer = serde_json::from_str(&answer).map_err(|error| unreadable(&error))?;
-    print_notices(context, &answer.notices);
-    Ok(answer.result)
+    let response = request_action(context, "session_list", "asking", request)?;
+    let response: ListResponse = serde_json::from_str(&response).map_err(|error| unreadable(&error))?;
+    print_notices(context, &response.notices);
+    Ok(response.result)
 }
 
 fn list(context: &Context<'_>, all: bool) -> Result<(), Failure> {
@@ -230,6 +230,6 @@ fn describe(session: &SessionStatus) -> String {
     lines.join("\n")
 }
 
-fn text<'a>(answer: &'a Value, field: &str) -> &'a str {
-    answer["result"][field].as_str().unwrap_or_default()
+fn text<'a>(response: &'a Value, field: &str) -> &'a str {
+    response["result"][field].as_str().unwrap_or_default()
 }

@@ -19,8 +19,8 @@ pub(crate) fn run(context: &Context<'_>, command: &TabCommand) -> Result<(), Fai
         TabCommand::Leases => ("tab_leases", Value::Null),
     };
     let request = ActionRequest { params, ..ActionRequest::default() };
-    let answer = run_action(context, action, "asking", request)?;
-    context.printer.result(&json!(answer), || describe(command, &answer.result));
+    let response = run_action(context, action, "asking", request)?;
+    context.printer.result(&json!(response), || describe(command, &response.result));
     Ok(())
 }
 

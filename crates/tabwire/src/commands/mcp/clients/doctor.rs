@@ -119,10 +119,10 @@ impl ServerProcess {
         loop {
             let line = self.lines.recv_timeout(HANDSHAKE_TIMEOUT);
             let line = line.map_err(|_| broken(&format!("it does not answer `{method}`")))?;
-            let answer: Value = serde_json::from_str(&line)
+            let response: Value = serde_json::from_str(&line)
                 .map_err(|_| broken(&format!("it prints what is no message: {line}")))?;
-            if answer["id"] == self.next {
-                return answer.get("result").cloned().ok_or_else(|| broken(&answer["error"].to_string()));
+            if response["id"] == self.next {
+                return response.get("result").cloned().ok_or_else(|| broken(&response["error"].to_string()));
             }
         }
     }

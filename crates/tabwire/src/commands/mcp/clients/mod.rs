@@ -88,7 +88,7 @@ impl ClientProgram {
         }
     }
 
-    /// Whether it is known to show its model the structured content of an answer; others are given text alone.
+    /// Whether it is known to show its model the structured content of a response; others are given text alone.
     pub(crate) const fn shows_data(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::Codex | Self::Cursor | Self::Json)
     }

@@ -41,11 +41,11 @@ pub(crate) fn run(
 ) -> Result<End, Failure> {
     // The next message may take hours.
     socket.set_read_timeout(None).map_err(connection_failure)?;
-    let answers = socket.try_clone().map_err(connection_failure)?;
+    let responses = socket.try_clone().map_err(connection_failure)?;
     let seen = Arc::clone(pending);
     let copying = std::thread::Builder::new()
         .stack_size(64 * 1024)
-        .spawn(move || copy_answers(&answers, &seen))
+        .spawn(move || copy_answers(&responses, &seen))
         .map_err(connection_failure)?;
     let end = copy_requests(socket, client, pending, lines).map_err(connection_failure)?;
     // The client has closed its input: its last requests still get responses, within a timeout.
@@ -64,9 +64,9 @@ pub(crate) fn connection_failure(error: io::Error) -> Failure {
 /// Sends failure responses for all pending requests.
 pub(crate) fn fail_pending(pending: &PendingCalls, failure: &Failure) {
     let mut stdout = io::stdout().lock();
-    for answer in pending.failure_responses(failure) {
+    for response in pending.failure_responses(failure) {
         // Fails only when the client is gone too.
-        let _ = writeln!(stdout, "{answer}");
+        let _ = writeln!(stdout, "{response}");
     }
     let _ = stdout.flush();
 }

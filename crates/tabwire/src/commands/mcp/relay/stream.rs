@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use tabwire_api::api::{ErrorAnswer, MCP_UPGRADE, SOCKET_HOST, VERSION_HEADER};
+use tabwire_api::api::{ErrorResponse, MCP_UPGRADE, SOCKET_HOST, VERSION_HEADER};
 use tabwire_api::{ErrorCode, Failure, HttpHead, Remedy, Step, VERSION};
 
 use crate::commands::mcp::HANDSHAKE_TIMEOUT;
@@ -77,8 +77,8 @@ fn refused(socket: &mut UnixStream) -> RequestError {
     let _ = socket.set_read_timeout(Some(Duration::from_millis(200)));
     let mut body = Vec::new();
     let _ = socket.take(GREETING_BYTES.try_into().unwrap_or(u64::MAX)).read_to_end(&mut body);
-    match serde_json::from_slice::<ErrorAnswer>(&body) {
-        Ok(ErrorAnswer { error }) => RequestError::from_failure(error),
+    match serde_json::from_slice::<ErrorResponse>(&body) {
+        Ok(ErrorResponse { error }) => RequestError::from_failure(error),
         Err(_) => RequestError::Failed(no_connection(&io::ErrorKind::InvalidData.into())),
     }
 }

@@ -144,7 +144,7 @@ impl Backend for Scripted {
 
 /// A client of a fresh server that answers in text, and the server's end of it.
 async fn start(backend: &Arc<Scripted>) -> (RunningService<RoleClient, ()>, tokio::task::JoinHandle<()>) {
-    start_with(backend, McpOpening { responses: ResultForm::Text, ..McpOpening::default() }).await
+    start_with(backend, McpOpening { answers: ResultForm::Text, ..McpOpening::default() }).await
 }
 
 /// A client that said this when it came.
@@ -285,7 +285,7 @@ async fn data_comes_with_a_schema_and_once_and_is_cut_when_it_is_long() {
 async fn every_action_is_a_tool_and_an_element_is_named_in_exactly_one_way() {
     let backend = Arc::new(Scripted::default());
     let opening =
-        McpOpening { tools: vec!["all".to_owned()], responses: ResultForm::Text, ..McpOpening::default() };
+        McpOpening { tools: vec!["all".to_owned()], answers: ResultForm::Text, ..McpOpening::default() };
     let (client, _serving) = start_with(&backend, opening).await;
     let tools = client.list_all_tools().await.expect("tools");
     let own = ["status", "more", "tab_lease"];

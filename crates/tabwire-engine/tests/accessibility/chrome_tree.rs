@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::accessibility::stage::{Tab, response};
+use crate::accessibility::stage::{Tab, answer};
 
 /// One element as Chrome sees it.
 #[derive(Debug)]
@@ -37,14 +37,14 @@ pub(crate) async fn elements(tab: &Tab) -> Vec<ChromeElement> {
     let document = tab.begin("DOM.getDocument", &json!({"depth": -1, "pierce": true}));
     let mut nodes = HashMap::new();
     for tree in trees {
-        let mut tree = response("Accessibility.getFullAXTree", tree).await;
+        let mut tree = answer("Accessibility.getFullAXTree", tree).await;
         for node in tree["nodes"].as_array_mut().expect("nodes") {
             if let Some(id) = node["backendDOMNodeId"].as_i64() {
                 nodes.entry(id).or_insert_with(|| node.take());
             }
         }
     }
-    let document = response("DOM.getDocument", document).await;
+    let document = answer("DOM.getDocument", document).await;
     let mut found = Vec::new();
     collect(&document["root"], &mut nodes, true, &mut found);
     found
